@@ -177,19 +177,26 @@ void check_credits(const std::string& path, const Credits& described, const Pcie
   if (described.buffer != "link")
     reading.mistake(path + ".buffer", "it has no effect beside numbers of credits", "",
                     "remove either");
-  const auto most = [&](const char* key, unsigned value, unsigned unscaled) {
-    if (value > unscaled * credits.scale)
+  const auto fits = [&](const char* key, unsigned value, unsigned bits) {
+    const unsigned most = pcie::most_credits(bits, credits.scale);
+    const unsigned unit = pcie::unit_of(value, bits, credits.scale);
+    if (value > most)
+      reading.mistake(path + "." + key,
+                      fmt::format("{} credits are more than the counters can hold", value),
+                      fmt::format("at most {} with a scale of {}", most, credits.scale),
+                      "raise `scale` to 4 or 16, or write 0 for infinite");
+    else if (value % unit != 0)
       reading.mistake(
-          path + "." + key, fmt::format("{} credits are more than the counters can hold", value),
-          fmt::format("at most {} with a scale of {}", unscaled * credits.scale, credits.scale),
-          "raise `scale` to 4 or 16, or write 0 for infinite");
+          path + "." + key, fmt::format("so many credits are counted in units of {}", unit),
+          fmt::format("a multiple of {}", unit),
+          fmt::format("write {} or {}", value - value % unit, value - value % unit + unit));
   };
-  most("posted_headers", credits.posted_headers, 127);
-  most("posted_data", credits.posted_data, 2047);
-  most("non_posted_headers", credits.non_posted_headers, 127);
-  most("non_posted_data", credits.non_posted_data, 2047);
-  most("completion_headers", credits.completion_headers, 127);
-  most("completion_data", credits.completion_data, 2047);
+  fits("posted_headers", credits.posted_headers, pcie::header_bits);
+  fits("posted_data", credits.posted_data, pcie::data_bits);
+  fits("non_posted_headers", credits.non_posted_headers, pcie::header_bits);
+  fits("non_posted_data", credits.non_posted_data, pcie::data_bits);
+  fits("completion_headers", credits.completion_headers, pcie::header_bits);
+  fits("completion_data", credits.completion_data, pcie::data_bits);
   const auto least = [&](const char* key, unsigned value) {
     if (value != 0 && 16 * value < link.max_payload_size)
       reading.mistake(fmt::format("{}.{}", path, key),

@@ -91,7 +91,7 @@ struct Credits {
   unsigned non_posted_data = 0;
   unsigned completion_headers = 0;  ///< finite only at a switch
   unsigned completion_data = 0;
-  unsigned scale = 1;  ///< how many credits one on the wire stands for
+  unsigned scale = 1;  ///< how many credits one on the wire may stand for
 };
 
 /// An error that is injected into a link: that of a pcie::Fault, or lane_failure.

@@ -112,7 +112,8 @@ const Struct<Credits> credits({
      "Completions; finite only at a port of a switch"},
     {"completion_data", &Credits::completion_data, integer(0, 2047 * 16),
      "Their data, in units of 16 bytes; finite only at a port of a switch"},
-    {"scale", &Credits::scale, one_of({1, 4, 16}), "How many credits one on the wire stands for"},
+    {"scale", &Credits::scale, one_of({1, 4, 16}),
+     "How many credits one on the wire may stand for; each number has the least that suffices"},
 });
 
 std::vector<std::string> errors() {

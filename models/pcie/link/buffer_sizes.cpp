@@ -23,7 +23,6 @@ std::uint64_t buffer_for(const BufferLoop& loop) {
 }
 
 CreditConfig credits_for(const BufferLoop& loop, bool scaled) {
-  constexpr unsigned most_headers = 127, most_data = 2047;
   // The shortest write has 4 bytes, and takes at least 20 bytes more than its payload.
   constexpr unsigned shortest = 4, small = 64, least = 20;
   const std::uint64_t bytes = bytes_during(loop);
@@ -33,22 +32,25 @@ CreditConfig credits_for(const BufferLoop& loop, bool scaled) {
   };
   const std::uint64_t data = std::max({headers, data_of(small), data_of(loop.max_payload)});
   CreditConfig config;
-  while (scaled && config.scale < 16 &&
-         (headers > most_headers * config.scale || data > most_data * config.scale)) {
-    config.scale *= 4;
-  }
-  // Scaled credits are returned in their unit.
-  const auto advertised = [&config](std::uint64_t wanted, unsigned most) {
-    const std::uint64_t units = (wanted + config.scale - 1) / config.scale;
-    return static_cast<unsigned>(std::min<std::uint64_t>(units, most)) * config.scale;
+  if (scaled) config.scale = 16;
+  // Less than a unit may be free at the receiver and yet wait there.
+  const auto advertised = [&config](std::uint64_t wanted, unsigned bits) {
+    const unsigned most = most_credits(bits, config.scale);
+    const auto needed = static_cast<unsigned>(std::min<std::uint64_t>(wanted, most));
+    unsigned unit = 1, more = needed;
+    while (unit_of(more, bits, config.scale) > unit) {
+      unit = unit_of(more, bits, config.scale);
+      more = needed + 2 * (unit - 1);
+    }
+    return std::min(more - more % unit, most_credits(bits, unit));
   };
-  const Credits each{advertised(headers, most_headers), advertised(data, most_data)};
+  const Credits each{advertised(headers, header_bits), advertised(data, data_bits)};
   config.classes.fill(each);
   return config;
 }
 
 CreditConfig default_credits(const LinkConfig& link, vp::Picoseconds sender,
-                             vp::Picoseconds receiver) {
+                             vp::Picoseconds receiver, bool scaled) {
   BufferLoop loop{LineRate::of(link.generation, link.lanes), link.max_payload, 0};
   // A packet in the transmit queue has its credits already. On its way, it waits for packets before
   // it and for DLLPs, and the UpdateFC for a packet of its direction.
@@ -58,7 +60,7 @@ CreditConfig default_credits(const LinkConfig& link, vp::Picoseconds sender,
   loop.duration = 2 * (sender + receiver) + link.latency_down + link.latency_up +
                   ack_latency_limit_time(link.generation, link.lanes, link.max_payload) +
                   packets * packet;
-  return credits_for(loop, link.generation >= 4);
+  return credits_for(loop, scaled);
 }
 
 }  // namespace pcie

@@ -22,13 +22,14 @@ std::uint64_t buffer_for(const BufferLoop& loop);
 
 /// Credits with which a link streams writes of 4 bytes, of 64, and of `max_payload` bytes, at its
 /// full rate. There are as many for non-posted requests and for completions as for posted requests.
-/// At most 127 headers and 2,047 units of data can be advertised unless `scaled` permits more.
+/// At most 127 headers and 2,047 units of data can be advertised unless `scaled` permits more,
+/// which the receiver then returns in larger units.
 CreditConfig credits_for(const BufferLoop& loop, bool scaled);
 
 /// Credits that cover the credit loop of a link: the way of a packet through the sending component,
 /// the link and the receiving component, the time that an UpdateFC waits, and its way back. The
-/// latencies are those of the components. From generation 4 on, flow control is scaled.
+/// latencies are those of the components. `scaled`: whether both have scaled flow control.
 CreditConfig default_credits(const LinkConfig& link, vp::Picoseconds sender,
-                             vp::Picoseconds receiver);
+                             vp::Picoseconds receiver, bool scaled);
 
 }  // namespace pcie

@@ -12,7 +12,8 @@ namespace pcie {
 ///
 /// The credits of one class wait for more of them until the limit of UpdateFC has passed, and then
 /// return in one UpdateFC. They return at once if the sender has no header credit left, or less
-/// data credit than its largest packet may need.
+/// data credit than its largest packet may need. Only whole units return; what is left waits for
+/// more.
 class CreditReturn {
  public:
   /// `granted` are the credits that the sender has at first. The largest packet has `max_payload`
@@ -32,7 +33,7 @@ class CreditReturn {
   }
 
   struct Update {
-    vp::Picoseconds leaves;    ///< when the UpdateFC leaves
+    vp::Picoseconds leaves;    ///< when the UpdateFC leaves, or `never` if there is none
     vp::Picoseconds replaces;  ///< when the one would have left that this one replaces, or `never`
     Credits credits;           ///< all credits that it returns
   };
@@ -41,8 +42,8 @@ class CreditReturn {
     close(of, when);
     Window& window = windows_[static_cast<unsigned>(of)];
     Update update{when, window.end, window.credits};
-    update.credits.headers += credits.headers;
-    update.credits.data += credits.data;
+    add_whole(of, credits, update.credits);
+    if (update.credits.headers == 0 && update.credits.data == 0) return {vp::never, vp::never, {}};
     if (!starved(of)) update.leaves = window.end != vp::never ? window.end : when + limit_;
     window = {update.leaves, update.credits};
     return update;
@@ -55,6 +56,19 @@ class CreditReturn {
     Credits credits;
   };
 
+  // Adds the whole units of what is free, and keeps the rest.
+  void add_whole(CreditClass of, Credits credits, Credits& whole) {
+    const auto add = [](unsigned free, unsigned unit, unsigned& rest, unsigned& added) {
+      if (unit == 0) return;  // infinite
+      rest += free;
+      added += rest & ~(unit - 1);
+      rest &= unit - 1;
+    };
+    Credits& rest = rest_[static_cast<unsigned>(of)];
+    const Credits unit = granted_.unit(of);
+    add(credits.headers, unit.headers, rest.headers, whole.headers);
+    add(credits.data, unit.data, rest.data, whole.data);
+  }
   void close(CreditClass of, vp::Picoseconds now) {
     Window& window = windows_[static_cast<unsigned>(of)];
     if (window.end >= now) return;
@@ -71,6 +85,7 @@ class CreditReturn {
   unsigned max_payload_;
   vp::Picoseconds limit_ = 0;
   std::array<Window, credit_classes> windows_{};
+  std::array<Credits, credit_classes> rest_{};
 };
 
 }  // namespace pcie

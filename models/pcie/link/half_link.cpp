@@ -41,9 +41,11 @@ vp::Picoseconds dllp_limit(const LinkMode& mode, unsigned max_payload) {
 }
 
 CreditConfig advertised_by(const PortConfig& receiver, const LinkConfig& link,
-                           vp::Picoseconds sender) {
+                           const PortConfig& sender) {
   if (!receiver.credits.by_link) return receiver.credits;
-  CreditConfig credits = default_credits(link, sender, receiver.latency);
+  // 3.3: both ends have to know scaled flow control.
+  const bool scaled = std::min(sender.generation, receiver.generation) >= 4;
+  CreditConfig credits = default_credits(link, sender.latency, receiver.latency, scaled);
   if (!receiver.limits_completions) {
     credits.classes[static_cast<unsigned>(CreditClass::completion)] = {};
   }
@@ -78,7 +80,7 @@ HalfLink::HalfLink(const LinkContext& link, LinkMode& mode, Recovery& recovery, 
             if (!in_flight_.empty()) deliver_early();
           },
           to.domain().new_rank()),
-      advertised_(advertised_by(to.config_, link.config, from.config_.latency), link.config.max_payload,
+      advertised_(advertised_by(to.config_, link.config, from.config_), link.config.max_payload,
                   to.config_.accepts_atomics, to.config_.deferrable_writes),
       credits_(advertised_),
       room_(from.domain(), [this] { admit_waiting(); }),
@@ -575,6 +577,7 @@ void HalfLink::return_credits(const Tlp& tlp, vp::Picoseconds when) {
   const CreditClass of = credit_class(tlp.header.type);
   if (credits_.infinite(of)) return;
   const CreditReturn::Update update = credit_return_.freed(of, Credits::of(tlp), when);
+  if (update.leaves == vp::never) return;
   // Only the credits of a sender that has none are in a hurry.
   vp::Picoseconds leaves = std::max(update.leaves, recovery_.end());
   if (update.leaves == when) leaves = opposite_.dllp_leaves(leaves);

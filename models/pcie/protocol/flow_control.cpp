@@ -11,22 +11,28 @@
 namespace pcie {
 namespace {
 
-constexpr unsigned header_bits = 8;
-constexpr unsigned data_bits = 12;
 constexpr unsigned max_atomic = 32;  // bytes of both operands of the largest CAS
 
-// At most half of the counters' range may be outstanding (PCIe 5.0, 2.6.1 and 3.4.2).
-std::uint32_t mask_of(unsigned advertised, unsigned bits, unsigned scale, const char* what) {
-  const unsigned most = ((1u << (bits - 1)) - 1) * scale;
+}  // namespace
+
+CreditAccount::Counter::Counter(unsigned advertised, unsigned bits, unsigned scale,
+                                const char* what)
+    : infinite(advertised == 0),
+      unit(unit_of(advertised, bits, scale)),
+      mask((unit << bits) - 1),
+      limit(advertised) {
+  const unsigned most = most_credits(bits, unit);
   if (advertised > most) {
     throw ConfigurationError(
         fmt::format("{} {} credits are impossible: at most {} fit the counter{}", advertised, what,
                     most, scale < 16 ? "; scaled flow control permits more" : ""));
   }
-  return (scale << bits) - 1;
+  if (advertised % unit != 0) {
+    throw ConfigurationError(
+        fmt::format("{} {} credits are impossible: so many are counted in units of {}; use {}",
+                    advertised, what, unit, advertised - advertised % unit));
+  }
 }
-
-}  // namespace
 
 CreditAccount::CreditAccount(const CreditConfig& advertised, unsigned max_payload, bool atomics,
                              unsigned deferrable_writes) {
@@ -46,11 +52,8 @@ CreditAccount::CreditAccount(const CreditConfig& advertised, unsigned max_payloa
           fmt::format("{} data credits are too few: one packet can need {}", credits.data, least));
     }
     if (credits.headers != 0 || credits.data != 0) unlimited_ = false;
-    one.headers = {credits.headers == 0,
-                   mask_of(credits.headers, header_bits, advertised.scale, "header"),
-                   credits.headers};
-    one.data = {credits.data == 0, mask_of(credits.data, data_bits, advertised.scale, "data"),
-                credits.data};
+    one.headers = Counter(credits.headers, header_bits, advertised.scale, "header");
+    one.data = Counter(credits.data, data_bits, advertised.scale, "data");
   }
 }
 

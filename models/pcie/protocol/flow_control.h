@@ -12,6 +12,19 @@ namespace pcie {
 /// The classes of packets that have credits of their own.
 enum class CreditClass : std::uint8_t { posted, non_posted, completion };
 inline constexpr unsigned credit_classes = 3;
+/// The width of their counters in DLLPs (PCIe 5.0, 3.4.1).
+inline constexpr unsigned header_bits = 8, data_bits = 12;
+
+/// The most that a counter can hold in that unit: half of its range less one (PCIe 5.0, 2.6.1).
+constexpr unsigned most_credits(unsigned bits, unsigned unit) {
+  return ((1u << (bits - 1)) - 1) * unit;
+}
+/// The smallest unit in which a counter can hold these credits, but `scale` at most.
+constexpr unsigned unit_of(unsigned credits, unsigned bits, unsigned scale) {
+  unsigned unit = 1;
+  while (unit < scale && credits > most_credits(bits, unit)) unit *= 4;
+  return unit;
+}
 
 inline CreditClass credit_class(TlpType type) {
   switch (category(type)) {
@@ -37,7 +50,9 @@ struct Credits {
 /// The credits that a receiver advertises when the link comes up (PCIe 5.0, 2.6.1). 0 is infinite.
 struct CreditConfig {
   std::array<Credits, credit_classes> classes{};  ///< indexed by CreditClass
-  /// The unit in which headers and data are counted: 1, 4 or 16 (scaled flow control, 3.4.2).
+  /// The largest unit in which headers or data may be counted: 1, or 4 or 16 with scaled flow
+  /// control (3.4.2). Each counter has the smallest unit in which it can hold its credits, and they
+  /// are a multiple of it.
   unsigned scale = 1;
   /// Instead of `classes` and `scale`, as many as keep the link busy: default_credits().
   bool by_link = false;
@@ -48,9 +63,9 @@ struct CreditConfig {
 class CreditAccount {
  public:
   /// Throws ConfigurationError if no receiver could advertise these credits: if they exceed the
-  /// counters' range, or if there is less data credit than one packet needs. A packet is a write of
-  /// `max_payload` bytes, the operands of an AtomicOp if `atomics` is set, or a DMWr of
-  /// `deferrable_writes` bytes (PCIe 6.0, table 2-48).
+  /// counters' range or are no multiple of their unit, or if there is less data credit than one
+  /// packet needs. A packet is a write of `max_payload` bytes, the operands of an AtomicOp if
+  /// `atomics` is set, or a DMWr of `deferrable_writes` bytes (PCIe 6.0, table 2-48).
   CreditAccount(const CreditConfig& advertised, unsigned max_payload, bool atomics = false,
                 unsigned deferrable_writes = 0);
 
@@ -68,6 +83,11 @@ class CreditAccount {
   }
   /// The credits that are left, ~0u if infinite.
   Credits available(CreditClass of) const;
+  /// The units in which the credits of a class are returned, 0 if infinite.
+  Credits unit(CreditClass of) const {
+    const Class& one = classes_[static_cast<unsigned>(of)];
+    return {one.headers.infinite ? 0 : one.headers.unit, one.data.infinite ? 0 : one.data.unit};
+  }
   /// What the largest packet of a class needs.
   Credits largest(CreditClass of) const { return {1, largest_[static_cast<unsigned>(of)]}; }
 
@@ -75,10 +95,13 @@ class CreditAccount {
   /// A pair of CREDIT_LIMIT and CREDITS_CONSUMED.
   struct Counter {
     bool infinite = false;
+    unsigned unit = 1;
     std::uint32_t mask = 0;  // the range of the counters, scaled
     std::uint32_t limit = 0;
     std::uint32_t consumed = 0;
 
+    Counter() = default;
+    Counter(unsigned advertised, unsigned bits, unsigned scale, const char* what);
     bool enough(unsigned required) const {
       return infinite || ((limit - (consumed + required)) & mask) <= mask / 2;
     }

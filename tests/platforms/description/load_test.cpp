@@ -117,6 +117,8 @@ TEST(Load, RefusesWithPlaceAcceptedAndRemedy) {
        "128 credits are more", "at most 127 with a scale of 1", "raise `scale`"},
       {"up: host\n", "up: host\n    credits_up: {scale: 4, posted_data: 8189}\n", "16:41",
        "8189 credits are more", "at most 8188 with a scale of 4", "raise `scale`"},
+      {"up: host\n", "up: host\n    credits_up: {scale: 4, posted_headers: 130}\n", "16:44",
+       "so many credits are counted in units of 4", "a multiple of 4", "write 128 or 132"},
       {"up: host\n", "up: host\n    credits_up: {scale: 2}\n", "16:25", "found `2`", "1, 4 or 16",
        ""},
       {"up: host\n", "up: host\n    credits_up: {posted_data: 15}\n", "16:31",

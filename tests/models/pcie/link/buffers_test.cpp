@@ -111,6 +111,44 @@ TEST(CreditReturn, DoesNotWaitIfTheLargestPacketHasNoRoom) {
   }
 }
 
+// Scaled flow control (3.4.2): the DLLP has no bits for less than a unit.
+TEST(CreditReturn, ReturnsWholeUnits) {
+  CreditConfig config;
+  config.classes[0] = {128, 16 * 2047};  // in units of 4 and of 16
+  config.scale = 16;
+  CreditReturn returns(CreditAccount(config, 256), 256);
+  returns.set_limit(100);
+  const TlpPtr write = write_of(80);
+  for (unsigned i = 0; i < 8; ++i) returns.arrived(*write, 10);
+  for (unsigned i = 1; i <= 8; ++i) {
+    const vp::Picoseconds when = 1'000 * i;
+    const CreditReturn::Update update = returns.freed(CreditClass::posted, {1, 5}, when);
+    // The 4th and the 8th header, and data at 20 and 40.
+    const Credits due{i % 4 == 0 ? 4u : 0u, 5 * i / 16 > 5 * (i - 1) / 16 ? 16u : 0u};
+    EXPECT_EQ(update.credits.headers, due.headers) << i;
+    EXPECT_EQ(update.credits.data, due.data) << i;
+    EXPECT_EQ(update.leaves, due.headers + due.data > 0 ? when + 100 : vp::never) << i;
+    EXPECT_EQ(update.replaces, vp::never);
+  }
+}
+
+// A sender that has none left gets them when a unit is whole.
+TEST(CreditReturn, DoesNotWaitForMoreThanAUnit) {
+  CreditConfig config;
+  config.classes[0] = {144, 0};  // in units of 4
+  config.scale = 4;
+  CreditReturn returns(CreditAccount(config, 256), 256);
+  returns.set_limit(100);
+  const TlpPtr write = write_of(64);
+  for (unsigned i = 0; i < 144; ++i) returns.arrived(*write, 10);
+  for (unsigned i = 1; i <= 3; ++i) {
+    EXPECT_EQ(returns.freed(CreditClass::posted, {1, 4}, 20 + i).leaves, vp::never);
+  }
+  const CreditReturn::Update update = returns.freed(CreditClass::posted, {1, 4}, 24);
+  EXPECT_EQ(update.leaves, 24);
+  EXPECT_EQ(update.credits.headers, 4u);
+}
+
 // 1 us at 1 byte a nanosecond has headers for 41 writes of 24 bytes and two more, and data for
 // three writes of 276 bytes and two more.
 TEST(BufferSizes, CoverTheLoop) {
@@ -131,7 +169,11 @@ TEST(BufferSizes, AreWhatCanBeAdvertised) {
   EXPECT_EQ(small.classes[0].data, 2047u);
   EXPECT_EQ(scaled.scale, 16u);
   EXPECT_EQ(scaled.classes[0].headers, 127u * 16);
-  EXPECT_EQ(scaled.classes[0].data, 16u * ((120 + 2) * 32 / 16));
+  // The receiver may keep 3 units of data, since it returns 4 at a time.
+  EXPECT_EQ(scaled.classes[0].data, (120u + 2) * 32 + 4);
+  // 508 headers have a unit of 4, and with those that the receiver may keep one of 16.
+  const CreditConfig between = credits_for({{1000, 12}, 4096, 1'012 * vp::ns}, true);
+  EXPECT_EQ(between.classes[0].headers, 528u);
   for (const CreditConfig& one : {small, scaled}) CreditAccount(one, 512);
 }
 

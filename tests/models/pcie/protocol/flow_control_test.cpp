@@ -114,6 +114,14 @@ TEST(FlowControl, AgreesWithASumWhateverIsAdvertised) {
 
 TEST(FlowControl, ImpossibleAdvertisements) {
   EXPECT_THROW(CreditAccount(posted(128, 1), 16), ConfigurationError);
+  // A counter has the smallest unit that suffices, and no bits for less than that.
+  CreditAccount(posted(127, 2047, 16), 16);
+  for (const auto& [headers, unit] : {std::pair{128u, 4u}, {508u, 4u}, {512u, 16u}, {2032u, 16u}}) {
+    EXPECT_EQ(CreditAccount(posted(headers, 1, 16), 16).unit(CreditClass::posted).headers, unit);
+    EXPECT_THROW(CreditAccount(posted(headers + 1, 1, 16), 16), ConfigurationError);
+  }
+  EXPECT_EQ(CreditAccount(posted(1, 2048, 16), 16).unit(CreditClass::posted).data, 4u);
+  EXPECT_THROW(CreditAccount(posted(1, 2050, 16), 16), ConfigurationError);
   EXPECT_THROW(CreditAccount(posted(1, 2048), 16), ConfigurationError);
   EXPECT_THROW(CreditAccount(posted(127 * 4 + 1, 1, 4), 16), ConfigurationError);
   EXPECT_THROW(CreditAccount(posted(1, 2047 * 16 + 1, 16), 16), ConfigurationError);
