@@ -81,8 +81,6 @@ class DataLink {
   void send_dllps(vp::Picoseconds ready) {
     while (!dllps_.empty() && dllps_.front() <= std::max(ready, wire_.free())) send_first_dllp();
   }
-  /// When the wire is free of all that has been sent.
-  vp::Picoseconds wire_free() const { return wire_.free(); }
   /// Sets the limit for the packets that follow.
   void set_replay_timer(vp::Picoseconds limit) { config_.replay_timer = limit; }
 

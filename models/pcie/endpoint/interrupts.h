@@ -55,7 +55,6 @@ class Interrupts {
   void perform_or_defer(Deferred one);
   void perform(const Deferred& one);
   bool send(unsigned vector);
-  void send_intx(bool level);
 
   FunctionCore& core_;
   Requester& requester_;

@@ -16,10 +16,8 @@ namespace pcie {
 /// more.
 class CreditReturn {
  public:
-  /// `granted` are the credits that the sender has at first. The largest packet has `max_payload`
-  /// bytes.
-  CreditReturn(const CreditAccount& granted, unsigned max_payload)
-      : granted_(granted), max_payload_(Credits::units(max_payload)) {}
+  /// `granted` are the credits that the sender has at first.
+  explicit CreditReturn(const CreditAccount& granted) : granted_(granted) {}
 
   /// The time that credits wait for more of them.
   void set_limit(vp::Picoseconds limit) { limit_ = limit; }
@@ -36,15 +34,16 @@ class CreditReturn {
     vp::Picoseconds leaves;    ///< when the UpdateFC leaves, or `never` if there is none
     vp::Picoseconds replaces;  ///< when the one would have left that this one replaces, or `never`
     Credits credits;           ///< all credits that it returns
+    bool urgent = false;       ///< it leaves at once, since the sender has none left
   };
   /// Credits of a class that is not infinite are free from that time on.
   Update freed(CreditClass of, Credits credits, vp::Picoseconds when) {
     close(of, when);
     Window& window = windows_[static_cast<unsigned>(of)];
-    Update update{when, window.end, window.credits};
+    Update update{when, window.end, window.credits, starved(of)};
     add_whole(of, credits, update.credits);
     if (update.credits.headers == 0 && update.credits.data == 0) return {vp::never, vp::never, {}};
-    if (!starved(of)) update.leaves = window.end != vp::never ? window.end : when + limit_;
+    if (!update.urgent) update.leaves = window.end != vp::never ? window.end : when + limit_;
     window = {update.leaves, update.credits};
     return update;
   }
@@ -77,12 +76,10 @@ class CreditReturn {
   }
   bool starved(CreditClass of) const {
     const Credits left = granted_.available(of);
-    const unsigned largest = of == CreditClass::non_posted ? 1 : max_payload_;
-    return left.headers == 0 || left.data < largest;
+    return left.headers == 0 || left.data < granted_.largest(of).data;
   }
 
   CreditAccount granted_;  // what the sender can use if it has all that was sent to it
-  unsigned max_payload_;
   vp::Picoseconds limit_ = 0;
   std::array<Window, credit_classes> windows_{};
   std::array<Credits, credit_classes> rest_{};

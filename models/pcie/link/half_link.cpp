@@ -76,15 +76,18 @@ HalfLink::HalfLink(const LinkContext& link, LinkMode& mode, Recovery& recovery, 
       arrival_(
           to.domain(),
           [this] {
+            // A packet of another kind may have woken a processor, which now sends packets.
+            const bool begins_burst =
+                in_flight_.size() > 1 && to_.can_arrive_early(*in_flight_.front().tlp);
             arrive();
-            if (!in_flight_.empty()) deliver_early();
+            if (begins_burst && !in_flight_.empty()) deliver_early();
           },
           to.domain().new_rank()),
       advertised_(advertised_by(to.config_, link.config, from.config_), link.config.max_payload,
                   to.config_.accepts_atomics, to.config_.deferrable_writes),
       credits_(advertised_),
       room_(from.domain(), [this] { admit_waiting(); }),
-      credit_return_(advertised_, link.config.max_payload),
+      credit_return_(advertised_),
       faults_(mode, recovery, from, to),
       sender_incident_(from.domain(), [this] { report_incidents(DataLink::End::transmitter); }),
       receiver_incident_(to.domain(), [this] { report_incidents(DataLink::End::receiver); }),
@@ -190,7 +193,7 @@ void HalfLink::clear() {
   returning_.clear();
   received_.clear();
   credits_ = advertised_;
-  credit_return_ = CreditReturn(advertised_, link_.config.max_payload);
+  credit_return_ = CreditReturn(advertised_);
   restart();
   sender_incident_.cancel();
   receiver_incident_.cancel();
@@ -317,7 +320,7 @@ vp::Picoseconds HalfLink::put_on_wire(const Tlp& tlp, unsigned bytes, vp::Picose
   if (link_.sleeps) ready = wake(ready);
   if (!data_link_.perfect()) set_replay_timer();
   const Wire::Occupied wire = data_link_.transmit(ready, bytes);
-  queue_.push(wire.from, bytes);
+  queue_.push(wire.from, wire.to, bytes);
   const vp::Picoseconds arrival = wire.to + latency_;
   if (link_.sleeps) {
     used_ = std::max(used_, wire.to);
@@ -562,7 +565,7 @@ vp::Picoseconds HalfLink::dllp_leaves(vp::Picoseconds when) {
   vp::Picoseconds leaves = when + latency;
   if (link_.sleeps) leaves = wake(leaves);
   if (link_.config.dllps == DllpAccount::traffic && !link_.mode.flits()) {
-    leaves = std::max(leaves, std::min(queue_.leaves_after(leaves), data_link_.wire_free()));
+    leaves = queue_.end_of_packet(leaves);
   }
   return leaves - latency;
 }
@@ -578,9 +581,8 @@ void HalfLink::return_credits(const Tlp& tlp, vp::Picoseconds when) {
   if (credits_.infinite(of)) return;
   const CreditReturn::Update update = credit_return_.freed(of, Credits::of(tlp), when);
   if (update.leaves == vp::never) return;
-  // Only the credits of a sender that has none are in a hurry.
   vp::Picoseconds leaves = std::max(update.leaves, recovery_.end());
-  if (update.leaves == when) leaves = opposite_.dllp_leaves(leaves);
+  if (update.urgent) leaves = opposite_.dllp_leaves(leaves);
   if (update.replaces != update.leaves && link_.config.dllps == DllpAccount::traffic) {
     if (update.replaces != vp::never) opposite_.data_link_.cancel_dllp(update.replaces);
     opposite_.send_dllp(update.leaves);
@@ -591,7 +593,11 @@ void HalfLink::return_credits(const Tlp& tlp, vp::Picoseconds when) {
     assert(replaced != returning_.rend());
     returning_.erase(std::prev(replaced.base()));
   }
-  const vp::Picoseconds back = leaves + opposite_.min_latency_;
+  // No UpdateFC passes one of its class, which may have had to wait longer.
+  const auto before = std::find_if(returning_.rbegin(), returning_.rend(),
+                                   [of](const auto& one) { return one.of == of; });
+  vp::Picoseconds back = leaves + opposite_.min_latency_;
+  if (before != returning_.rend()) back = std::max(back, before->when);
   if (crosses_) from_.domain().expect(back, link_.name);
   const auto later = std::find_if(returning_.rbegin(), returning_.rend(),
                                   [back](const auto& one) { return one.when <= back; });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "vp/ring.h"
@@ -25,37 +26,46 @@ class TransmitQueue {
     remove(now);
     return packets_.empty() ? vp::never : packets_.front().leaves;
   }
-  /// When the first packet leaves that does so after `when`, which may be in the future, or
-  /// `never`.
-  vp::Picoseconds leaves_after(vp::Picoseconds when) const {
-    for (std::size_t i = 0; i < packets_.size(); ++i) {
-      if (packets_[i].leaves > when) return packets_[i].leaves;
+  /// When the packet has left the wire that is on it at `when`, which may be in the future, or
+  /// `when` if there is none.
+  vp::Picoseconds end_of_packet(vp::Picoseconds when) const {
+    vp::Picoseconds end = last_end_;
+    for (std::size_t i = 0; i < packets_.size() && packets_[i].leaves <= when; ++i) {
+      end = packets_[i].end;
     }
-    return vp::never;
+    return std::max(end, when);
   }
 
-  void push(vp::Picoseconds leaves, unsigned bytes) {
+  /// Adds a packet that enters the wire at `leaves` and occupies it until `end`.
+  void push(vp::Picoseconds leaves, vp::Picoseconds end, unsigned bytes) {
     used_ += bytes;
-    packets_.push({leaves, bytes});
+    packets_.push({leaves, end, bytes});
   }
   void clear() {
     packets_.clear();
     used_ = 0;
+    last_end_ = 0;
   }
 
  private:
   struct Packet {
     vp::Picoseconds leaves = 0;
+    vp::Picoseconds end = 0;
     unsigned bytes = 0;
   };
 
   void remove(vp::Picoseconds now) {
-    while (!packets_.empty() && packets_.front().leaves <= now) used_ -= packets_.pop().bytes;
+    while (!packets_.empty() && packets_.front().leaves <= now) {
+      const Packet packet = packets_.pop();
+      used_ -= packet.bytes;
+      last_end_ = packet.end;
+    }
   }
 
   const std::uint64_t size_;
   vp::Ring<Packet> packets_;
   std::uint64_t used_ = 0;
+  vp::Picoseconds last_end_ = 0;  // of the last packet that has left the queue
 };
 
 }  // namespace pcie

@@ -241,6 +241,34 @@ TEST(ActiveState, ALinkWithoutCreditsStaysOutOfL1) {
   });
 }
 
+// The first credits of a burst wake their direction, and those that follow must not pass them. None
+// are lost or given twice, or else one of the last writes would not leave, or too early.
+TEST(ActiveState, CreditsThatWakeTheirDirectionStayInOrder) {
+  auto config = SleepyFixture::configuration(l0s, 3);
+  config.root_complex.ports[0].credits.classes[0] = {64, 32};
+  config.link.l0s_after = 100 * vp::ns;
+  SleepyFixture fixture(config);
+  std::size_t expected = 0;
+  fixture.run([&] {
+    fixture.begin();
+    fixture.set_sizes(256, 512);
+    fixture.enable(Fixture::root_port, l0s);
+    for (unsigned burst = 0; burst < 20; ++burst) {
+      std::vector<std::unique_ptr<Logic::Dma>> writes;
+      for (unsigned i = 0; i < 40 + burst; ++i) {
+        writes.push_back(fixture.logic.dma_write(0x1000, std::vector<std::uint8_t>(4)));
+      }
+      for (unsigned i = 0; i < 4; ++i) {
+        writes.push_back(fixture.logic.dma_write(0x2000, std::vector<std::uint8_t>(256)));
+      }
+      expected += writes.size();
+      for (const auto& write : writes) fixture.wait_for(*write);
+      pause(20 * vp::us);
+      EXPECT_EQ(fixture.memory.writes.size(), expected);
+    }
+  });
+}
+
 // An idle link has no appointments, whether it sleeps or not.
 TEST(ActiveState, SleepTakesNoEvent) {
   SleepyFixture fixture(l0s | l1, 4);

@@ -215,7 +215,7 @@ TEST(BackPressure, DeviceLogicWaitsForCredits) {
   }
 }
 
-// Interrupts that have to wait are pending bits, behind the writes before them.
+// Interrupts that have to wait leave once each, behind the writes before them.
 TEST(BackPressure, InterruptsWaitAsPendingBits) {
   Fixture fixture(with_root_port_credits(posted(1, 0)));
   fixture.run([&] {

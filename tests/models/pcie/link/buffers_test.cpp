@@ -14,18 +14,21 @@ TEST(TransmitQueue, HasRoomWhenPacketsHaveLeft) {
   TransmitQueue queue(300);
   EXPECT_EQ(queue.next_leaves(0), vp::never);
   EXPECT_TRUE(queue.has_room(0, 4096)) << "an empty queue takes any packet";
-  queue.push(100, 200);
+  queue.push(100, 110, 200);
   EXPECT_TRUE(queue.has_room(0, 100));
   EXPECT_FALSE(queue.has_room(0, 101));
   EXPECT_FALSE(queue.has_room(99, 101));
   EXPECT_EQ(queue.next_leaves(99), 100);
   EXPECT_TRUE(queue.has_room(100, 101)) << "it leaves the queue when it enters the wire";
-  queue.push(100, 300);
-  queue.push(250, 20);
-  EXPECT_EQ(queue.next_leaves(100), 250);
-  EXPECT_EQ(queue.leaves_after(100), 250);
-  EXPECT_EQ(queue.leaves_after(250), vp::never);
-  queue.push(260, 20);
+  EXPECT_EQ(queue.end_of_packet(105), 110);
+  queue.push(110, 240, 300);
+  queue.push(250, 260, 20);
+  EXPECT_EQ(queue.next_leaves(110), 250);
+  for (const auto& [when, end] :
+       {std::pair{110, 240}, {239, 240}, {240, 240}, {245, 245}, {250, 260}, {270, 270}}) {
+    EXPECT_EQ(queue.end_of_packet(when), end);
+  }
+  queue.push(260, 270, 20);
   queue.clear();
   EXPECT_TRUE(queue.has_room(0, 300));
 }
@@ -68,7 +71,7 @@ TlpPtr write_of(unsigned bytes) {
 }
 
 TEST(CreditReturn, WaitsForMoreUntilTheLimit) {
-  CreditReturn returns(account(20, 200), 256);
+  CreditReturn returns(account(20, 200));
   returns.set_limit(100);
   const TlpPtr write = write_of(64);
   for (unsigned i = 0; i < 8; ++i) returns.arrived(*write, 10);
@@ -89,7 +92,7 @@ TEST(CreditReturn, WaitsForMoreUntilTheLimit) {
 }
 
 TEST(CreditReturn, DoesNotWaitIfTheSenderHasNoneLeft) {
-  CreditReturn returns(account(2, 64), 256);
+  CreditReturn returns(account(2, 64));
   returns.set_limit(100);
   const TlpPtr write = write_of(64);
   returns.arrived(*write, 10);
@@ -104,7 +107,7 @@ TEST(CreditReturn, DoesNotWaitIfTheSenderHasNoneLeft) {
 
 TEST(CreditReturn, DoesNotWaitIfTheLargestPacketHasNoRoom) {
   for (const unsigned data : {16u + 3, 16u + 4}) {
-    CreditReturn returns(account(0, data), 256);
+    CreditReturn returns(account(0, data));
     returns.set_limit(100);
     returns.arrived(*write_of(64), 10);
     EXPECT_EQ(returns.freed(CreditClass::posted, {1, 4}, 11).leaves, data < 20 ? 11 : 111);
@@ -116,7 +119,7 @@ TEST(CreditReturn, ReturnsWholeUnits) {
   CreditConfig config;
   config.classes[0] = {128, 16 * 2047};  // in units of 4 and of 16
   config.scale = 16;
-  CreditReturn returns(CreditAccount(config, 256), 256);
+  CreditReturn returns(CreditAccount(config, 256));
   returns.set_limit(100);
   const TlpPtr write = write_of(80);
   for (unsigned i = 0; i < 8; ++i) returns.arrived(*write, 10);
@@ -137,7 +140,7 @@ TEST(CreditReturn, DoesNotWaitForMoreThanAUnit) {
   CreditConfig config;
   config.classes[0] = {144, 0};  // in units of 4
   config.scale = 4;
-  CreditReturn returns(CreditAccount(config, 256), 256);
+  CreditReturn returns(CreditAccount(config, 256));
   returns.set_limit(100);
   const TlpPtr write = write_of(64);
   for (unsigned i = 0; i < 144; ++i) returns.arrived(*write, 10);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -71,21 +72,22 @@ struct Outcome {
   std::uint64_t rounds = 0;
 };
 
-class Burst : public testing::TestWithParam<std::tuple<Observer::Kind, vp::Picoseconds>> {
+class Burst : public testing::TestWithParam<std::tuple<Observer::Kind, vp::Picoseconds, Credits>> {
  protected:
   struct Side {
-    explicit Side(const char* name, bool known, Observer::Kind kind)
+    Side(const char* name, bool known, Observer::Kind kind, Credits posted)
         : path(testing::TempDir() + "train_test_" + std::to_string(getpid()) + name),
-          fixture(config(known, path), name),
+          fixture(config(known, path, posted), name),
           observer(fixture, kind) {
       fixture.memory.keep_writes = false;
       fixture.logic.latency = 20 * ns;
     }
-    static Fixture::Config config(bool known, const std::string& path) {
+    static Fixture::Config config(bool known, const std::string& path, Credits posted) {
       Fixture::Config config;
       config.link = {4, 16, 100 * ns, 100 * ns};
       config.link.transmit_queue = roomy;
       config.root_complex.latency = 50 * ns;
+      config.root_complex.ports[0].credits.classes[0] = posted;
       config.root_complex.interrupt_latency = 77 * ns;
       if (known) config.root_complex.ram = {0, memory_size};
       config.trace = path;
@@ -117,18 +119,27 @@ class Burst : public testing::TestWithParam<std::tuple<Observer::Kind, vp::Picos
       side.observer.watch(6 * us, period);
       fixture.spawn([&] {
         for (unsigned i = 0; i < 4; ++i) fixture.read(Fixture::bar2 + 8 * i, 8);
+        for (unsigned i = 0; i < 40; ++i) {
+          fixture.write_bytes(Fixture::bar2, std::vector<std::uint8_t>(64));
+        }
       });
+      std::vector<std::unique_ptr<Logic::Dma>> writes;
+      const auto write = [&](std::uint64_t address, unsigned bytes, unsigned value) {
+        writes.push_back(fixture.logic.dma_write(address, std::vector<std::uint8_t>(bytes, value)));
+      };
       const std::uint64_t rounds = sc_core::sc_delta_count();
       for (unsigned i = 0; i < 20; ++i) {
-        fixture.logic.dma_write(0x1000 * (i % 16), std::vector<std::uint8_t>(4096, i + 1));
+        write(0x1000 * (i % 16), 4096, i + 1);
+        for (unsigned j = 0; j < 8; ++j) write(0x1000 * (i % 16), 4, i + 1);
         if (i % 5 == 4) fixture.endpoint.function(0).signal(0);
-        if (i == 7) fixture.logic.dma_write(memory_size - 128, std::vector<std::uint8_t>(256, 9));
+        if (i == 7) write(memory_size - 128, 256, 9);
         if (i == 9) {
           auto read = fixture.logic.dma_read(0x9000, 4096);
           fixture.wait_for(*read);
           EXPECT_EQ(read->data, std::vector<std::uint8_t>(4096, 10));
         }
       }
+      for (const auto& one : writes) fixture.wait_for(*one);
       sc_core::wait(vp::to_sc_time(10 * us));
       outcome.rounds = sc_core::sc_delta_count() - rounds;
     });
@@ -159,9 +170,16 @@ class Burst : public testing::TestWithParam<std::tuple<Observer::Kind, vp::Picos
   }
 };
 
+std::string first_difference(const std::vector<json>& one, const std::vector<json>& other) {
+  const auto [a, b] = std::mismatch(one.begin(), one.end(), other.begin(), other.end());
+  if (a == one.end() && b == other.end()) return "";
+  return "line " + std::to_string(a - one.begin()) + ": " + (a == one.end() ? "end" : a->dump()) +
+         " and " + (b == other.end() ? "end" : b->dump());
+}
+
 TEST_P(Burst, IsAsOneByOne) {
-  const auto [kind, period] = GetParam();
-  Side known("known", true, kind), unknown("unknown", false, kind);
+  const auto [kind, period, posted] = GetParam();
+  Side known("known", true, kind, posted), unknown("unknown", false, kind, posted);
   const Outcome burst = run(known, period);
   const Outcome single = run(unknown, period);
   EXPECT_EQ(burst.looks, single.looks);
@@ -171,26 +189,30 @@ TEST_P(Burst, IsAsOneByOne) {
   EXPECT_EQ(burst.memory, single.memory);
   EXPECT_EQ(burst.counters, single.counters);
   EXPECT_GT(burst.trace.size(), 20u * 16);
-  EXPECT_EQ(burst.trace, single.trace);
-  if (kind == Observer::Kind::none) {
+  EXPECT_EQ(first_difference(burst.trace, single.trace), "");
+  if (kind == Observer::Kind::none && posted.headers == 0) {
     EXPECT_LT(burst.rounds, single.rounds / 2) << "it takes fewer appointments";
   }
 }
 
 std::string name_of(const testing::TestParamInfo<Burst::ParamType>& info) {
   const char* names[] = {"Unobserved", "ByAModel", "ByAProcessor"};
-  const auto [kind, period] = info.param;
-  return names[static_cast<int>(kind)] + std::string("Every") + std::to_string(period / ns) + "ns";
+  const auto [kind, period, posted] = info.param;
+  return names[static_cast<int>(kind)] + std::string("Every") + std::to_string(period / ns) + "ns" +
+         "Credits" + std::to_string(posted.headers);
 }
+
+// Infinite, and so few that the sender often has none left.
+const auto credits = testing::Values(Credits{}, Credits{64, 16}, Credits{8, 64});
 
 INSTANTIATE_TEST_SUITE_P(Unobserved, Burst,
                          testing::Combine(testing::Values(Observer::Kind::none),
-                                          testing::Values(vp::Picoseconds{0})),
+                                          testing::Values(vp::Picoseconds{0}), credits),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Observed, Burst,
                          testing::Combine(testing::Values(Observer::Kind::model,
                                                           Observer::Kind::processor),
-                                          testing::Values(7 * ns, 50 * ns, 333 * ns)),
+                                          testing::Values(7 * ns, 50 * ns, 333 * ns), credits),
                          name_of);
 
 }  // namespace
