@@ -111,8 +111,7 @@ Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config c
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  api_->create(static_cast<int>(words.size()), argv.data(), &callbacks, config_.ips,
-                gdb_);
+  api_->create(static_cast<int>(words.size()), argv.data(), &callbacks, config_.ips, gdb_);
 
   cpu.init(config_.cpus, [this](const char* cpu_name, std::size_t index) {
     return new Cpu(cpu_name, *this, static_cast<unsigned>(index));
@@ -176,8 +175,8 @@ void Instance::set_line(unsigned number, bool level) {
   api_->set_line(static_cast<int>(number), level);
 }
 
-// The effects of an access that is made ahead of the kernel's time happen at the time of the access,
-// or later if the access waits for its target.
+// The effects of an access that is made ahead of the kernel's time happen at the time of the
+// access, or later if the access waits for its target.
 void Instance::entered() const {
   domain_.enter(ahead_ == nullptr ? now() : std::max(now(), ahead_->local_));
 }
