@@ -247,6 +247,7 @@ TEST(ActiveState, CreditsThatWakeTheirDirectionStayInOrder) {
   auto config = SleepyFixture::configuration(l0s, 3);
   config.root_complex.ports[0].credits.classes[0] = {64, 32};
   config.link.l0s_after = 100 * vp::ns;
+  config.link.transmit_queue = roomy;
   SleepyFixture fixture(config);
   std::size_t expected = 0;
   fixture.run([&] {
@@ -258,8 +259,12 @@ TEST(ActiveState, CreditsThatWakeTheirDirectionStayInOrder) {
       for (unsigned i = 0; i < 40 + burst; ++i) {
         writes.push_back(fixture.logic.dma_write(0x1000, std::vector<std::uint8_t>(4)));
       }
+      for (const auto& write : writes) fixture.wait_for(*write);
+      pause(20 * vp::us);
+      // Two large writes have credits, the third waits for them, and the fourth for the third.
       for (unsigned i = 0; i < 4; ++i) {
         writes.push_back(fixture.logic.dma_write(0x2000, std::vector<std::uint8_t>(256)));
+        EXPECT_EQ(writes.back()->done, i < 3) << burst << ' ' << i;
       }
       expected += writes.size();
       for (const auto& write : writes) fixture.wait_for(*write);
