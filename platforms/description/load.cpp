@@ -177,6 +177,10 @@ void check_credits(const std::string& path, const Credits& described, const Pcie
   if (described.buffer != "link")
     reading.mistake(path + ".buffer", "it has no effect beside numbers of credits", "",
                     "remove either");
+  if (credits.scale > 1 && link.generation < 4)
+    reading.mistake(path + ".scale",
+                    fmt::format("generation {} has no scaled flow control", link.generation), "1",
+                    "remove it, or raise `generation` to 4 or more");
   const auto fits = [&](const char* key, unsigned value, unsigned bits) {
     const unsigned most = pcie::most_credits(bits, credits.scale);
     const unsigned unit = pcie::unit_of(value, bits, credits.scale);
