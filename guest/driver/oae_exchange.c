@@ -183,6 +183,18 @@ static bool oae_exchange_is_settled(struct oae_exchange *exchange)
 }
 
 /*
+ * Puts a denial of the next swap in the place of the answer to the last one, which a closed port
+ * still gives. The status of that one would say that the next swap had taken place.
+ */
+static void oae_exchange_deny(const struct oae_exchange *exchange, struct oae_answer *answer)
+{
+	memset(answer->slot, 0, sizeof(answer->slot));
+	answer->slot[0] = OAE_PUT(OAE_SLOT_HEADER_STATUS, OAE_STATUS_NOT_READY) |
+			  OAE_PUT(OAE_SLOT_HEADER_EPOCH, exchange->epoch) |
+			  OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, oae_exchange_next(exchange));
+}
+
+/*
  * Returns what an answer means for the next swap, whose offer was stored before. Only an undamaged
  * answer counts, since slice 0 alone has no CRC. There is one exception: a block that cannot push
  * answers NOT_READY without naming a swap. That counts if it is the first answer to this offer.
@@ -218,8 +230,11 @@ static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 he
 	} else if (!nothing && sequence != exchange->sequence) {
 		return OAE_IN_DOUBT;
 	}
-	if (settled || (final && (nothing || sequence == oae_exchange_next(exchange))))
+	if (settled || (final && (nothing || sequence == oae_exchange_next(exchange)))) {
+		if (!nothing && sequence == exchange->sequence)
+			oae_exchange_deny(exchange, answer);
 		return OAE_NOT_TAKEN;
+	}
 	exchange->reversing = true;
 	return OAE_IN_DOUBT;
 }

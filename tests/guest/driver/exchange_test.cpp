@@ -346,8 +346,8 @@ TEST_F(Exchange, AReversalThatComesTooLateLeavesTheSwapCommitted) {
   EXPECT_EQ(block.committed, host);
 }
 
-// What the journal says counts only for an answer that is asked for later: a copy of the reversal may
-// arrive between the two, and the port be closed after it.
+// What the journal says counts only for an answer that is asked for later: a copy of the reversal
+// may arrive between the two, and the port be closed after it.
 TEST_F(Exchange, AReversalThatComesInTimeIsNotTakenForLate) {
   block.fault = [](unsigned n) { return n == 8 ? Fault::COMPLETION_LOST : Fault::NONE; };
   EXPECT_EQ(swap(1, 0, 0), OAE_IN_DOUBT);
@@ -370,7 +370,7 @@ TEST_F(Exchange, ADamagedStateDoesNotMakeAReversalLate) {
     block = Block();
     begin();
     block.fault = [=](unsigned n) {
-      return n == 8        ? Fault::COMPLETION_LOST
+      return n == 8         ? Fault::COMPLETION_LOST
              : n == 9       ? Fault::LOST
              : n == damaged ? Fault::STATE_DAMAGED
                             : Fault::NONE;
@@ -395,6 +395,10 @@ TEST_F(Exchange, OnAClosedPortASwapInDoubtDidNotTakePlace) {
     oae_outcome outcome = OAE_IN_DOUBT;
     for (unsigned i = 0; outcome == OAE_IN_DOUBT && i < 3; ++i) outcome = settle(2);
     EXPECT_EQ(outcome, OAE_NOT_TAKEN);
+    EXPECT_EQ(status(), OAE_STATUS_NOT_READY) << "and not the answer to the swap before";
+    if (!first) {
+      EXPECT_EQ(answer.slot[1], 0u);
+    }
     EXPECT_EQ(block.committed, host);
     block.open();
     begin();
