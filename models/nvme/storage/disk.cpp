@@ -226,12 +226,15 @@ std::uint64_t Disk::lose_power(std::mt19937_64& random) {
   std::uint64_t lost = 0;
   while (!ages_.empty()) {
     const std::uint64_t block = ages_.begin()->second;
-    if (random() & 1) {
-      write_back(block);
-    } else {
-      forget(block, 1);
-      ++lost;
+    bool kept = random() & 1;
+    try {
+      if (kept) write_back(block);
+    } catch (const std::runtime_error&) {  // MediaError or SpillError
+      kept = false;
     }
+    if (kept) continue;
+    forget(block, 1);
+    ++lost;
   }
   return lost;
 }

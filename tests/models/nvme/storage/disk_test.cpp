@@ -189,6 +189,21 @@ TEST_F(DiskTest, AFullCacheWritesBackTheOldest) {
 }
 
 // A durable write or a cleared range replaces what the cache holds.
+// What the power takes in any case may also be what cannot be written.
+TEST_F(DiskTest, APowerLossTakesWhatCannotBeWrittenBack) {
+  DiskConfig config = blank(64, 4096, 64);
+  config.overlay_memory = 4096;
+  config.spill_folder = (folder / "absent").string();
+  Disk disk(config);
+  const Bytes data = pattern(64 * 4096, 1);
+  for (std::uint64_t block = 0; block < 64; ++block) {
+    disk.write_volatile(block, 1, &data[block * 4096]);
+  }
+  std::mt19937_64 random(1);
+  EXPECT_GE(disk.lose_power(random), 60u);
+  EXPECT_EQ(disk.lose_power(random), 0u) << "nothing is left in the cache";
+}
+
 TEST_F(DiskTest, NothingOldComesOutOfTheCache) {
   Disk disk(blank(16, 512, 8));
   const Bytes old = pattern(8 * 512, 1), fresh = pattern(2 * 512, 2);
