@@ -50,12 +50,13 @@ void Controller::fetch(unsigned queue, unsigned count) {
   host.read(address, count * submission_entry_bytes,
             [this, queue, count](bool ok, const std::uint8_t* entries) {
               if (!ok) return fail("cannot read an entry of a submission queue");
-              submission_[queue].fetching = false;
-              fetched_slots_ -= count;
               for (unsigned i = 0; i < count; ++i) {
                 submission_[queue].advance();
                 start(queue, entries + i * submission_entry_bytes);
               }
+              // Until here, the queue has commands that a deletion or a shutdown must await.
+              submission_[queue].fetching = false;
+              fetched_slots_ -= count;
               continue_deletion(queue);
               continue_shutdown();
               arbitrate();
@@ -187,7 +188,11 @@ vp::Picoseconds Controller::occupy_medium(std::uint64_t bytes) {
   medium_free_ = std::max(medium_free_, vp::now());
   for (std::uint64_t piece; bytes > 0; bytes -= piece) {
     piece = std::min(bytes, vp::longest_transfer);
-    medium_free_ += vp::transfer_time(piece, config_.bytes_per_second);
+    // What would last for weeks of simulated time lasts for ever.
+    constexpr vp::Picoseconds latest = vp::never / 2;
+    const vp::Picoseconds span = vp::transfer_time(piece, config_.bytes_per_second);
+    medium_free_ =
+        span < latest - medium_free_ ? medium_free_ + span : std::max(medium_free_, latest);
   }
   return medium_free_;
 }

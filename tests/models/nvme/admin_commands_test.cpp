@@ -161,6 +161,32 @@ TEST(NvmeAdmin, DeletionEndsTheQueuesCommands) {
   });
 }
 
+// The commands whose entries are being read belong to the queue, also those that fail at once.
+class DeletionDuringAFetch : public testing::TestWithParam<unsigned> {};
+
+TEST_P(DeletionDuringAFetch, AwaitsWhatWasFetched) {
+  Host host;
+  host.run([&] {
+    host.begin();
+    host.submit(0, of(delete_sq, 1));
+    host.ring(0);
+    pause(GetParam() * vp::ns);
+    for (unsigned i = 0; i < 2; ++i) host.submit(1, command(0x7f, 1));
+    host.ring(1);
+    pause(50 * vp::us);
+    const auto deleted = host.poll(0);
+    ASSERT_TRUE(deleted);
+    EXPECT_EQ(deleted->code, 0u);
+    EXPECT_FALSE(host.poll(0)) << "a completion of the other queue";
+    unsigned completions = 0;
+    while (const auto completion = host.poll(1)) ++completions;
+    EXPECT_TRUE(completions == 0 || completions == 2) << completions;
+    for (unsigned i = 0; i < 40; ++i) EXPECT_EQ(host.admin(of(identify, 1)).code, 0u) << i;
+  });
+}
+INSTANTIATE_TEST_SUITE_P(NvmeAdmin, DeletionDuringAFetch, testing::Range(0u, 3000u, 100u),
+                         testing::PrintToStringParamName());
+
 TEST(NvmeAdmin, WhatIsUnknownIsRefused) {
   Host host;
   host.run([&] {

@@ -214,6 +214,22 @@ TEST(NvmeIo, CommandsTakeTheirTime) {
   });
 }
 
+// At the lowest rate, a few commands would take longer than simulated time lasts.
+TEST(NvmeIo, ASlowMediumNeverTurnsTheTimeBack) {
+  ControllerConfig config = small_config();
+  config.bytes_per_second = 1;
+  Host host(config);
+  host.run([&] {
+    host.begin(64);
+    for (unsigned i = 0; i < 60; ++i) {
+      host.submit(1, with_data(host, read, 0, 256, data, 1 << 17, 1, lists));
+    }
+    host.ring(1);
+    pause(1 * vp::ms);
+    EXPECT_FALSE(host.poll(1));
+  });
+}
+
 // Latencies overlap, and the rate is shared: so many commands at once take one latency, and their
 // bytes one after another.
 TEST(NvmeIo, CommandsShareTheMedium) {
