@@ -47,6 +47,9 @@ std::vector<Step> parse_path(std::string_view text, const Place& place) {
       if (step.key.empty()) fail({place(i), "a key is missing", grammar, "see `oae-vp keys`"});
       i = end;
     }
+    if (path.size() == max_depth)
+      fail({step.origin, "the path is too deep", fmt::format("{} steps at most", max_depth),
+            "see `oae-vp keys`"});
     path.push_back(std::move(step));
   }
   return path;

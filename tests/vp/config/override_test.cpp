@@ -44,6 +44,18 @@ TEST(Override, StarIsEveryElement) {
   EXPECT_EQ(root.find("list")->items[1].find("x")->text, "9");
 }
 
+TEST(Override, APathIsNoDeeperThanAPlatform) {
+  std::string path = "a";
+  for (unsigned i = 1; i < max_depth; ++i) path += ".a";
+  Node root = tree();
+  EXPECT_NO_THROW(parse_override(path + "=1"));
+  for (const unsigned more : {1u, 100'000u}) {
+    std::string deep = path;
+    for (unsigned i = 0; i < more; ++i) deep += ".a";
+    EXPECT_THROW(parse_override(deep + "=1"), Mistakes);
+  }
+}
+
 TEST(Override, TheLastOfSeveralHolds) {
   Node root = tree();
   apply_to(root, "a=2");
