@@ -89,6 +89,10 @@ void check_output(const Origin& origin, const fs::path& file, Report& report) {
   if (fs::exists(status)) {
     if (fs::is_directory(status))
       return refuse(fmt::format("{} is a directory", shown(file.string())), "name a file in it");
+    if (fs::is_socket(status) || fs::is_block_file(status))
+      return refuse(fmt::format("{} is a {}", shown(file.string()),
+                                fs::is_socket(status) ? "socket" : "block device"),
+                    "name a file, a pipe or a terminal");
     if (::access(file.c_str(), W_OK) != 0)
       return refuse(fmt::format("{}: {}", shown(file.string()), std::strerror(errno)), "");
     return;

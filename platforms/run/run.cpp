@@ -491,9 +491,14 @@ ExitCode Run::finish() {
   }
   if (!export_storages() && code == ExitCode::success) code = ExitCode::failed;
   if (!options_.stats.empty()) {
-    statistics_.write(options_.stats.string(), {{"platform", platform_.name},
-                                                {"time_ps", vp::now()},
-                                                {"exit_code", static_cast<int>(code)}});
+    try {
+      statistics_.write(options_.stats.string(), {{"platform", platform_.name},
+                                                  {"time_ps", vp::now()},
+                                                  {"exit_code", static_cast<int>(code)}});
+    } catch (const vp::StatisticsError& error) {
+      fmt::print(stderr, "oae-vp: {}\n", error.what());
+      if (code == ExitCode::success) code = ExitCode::failed;
+    }
   }
   if (!outcome_.why().empty()) fmt::print(stderr, "oae-vp: {}\n", outcome_.why());
   return code;

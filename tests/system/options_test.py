@@ -76,6 +76,11 @@ class Marks(machine.TestCase):
     def test_a_run_ends_at_its_mark(self):
         self.succeed("--until-mark", "half", script="vpctl mark half\nsleep 1000\n")
 
+    def test_statistics_that_cannot_be_written_hide_no_verdict(self):
+        run = self.fail_with(5, "--until", "1us", "--stats", "/dev/full")
+        self.assertIn("/dev/full", run.errors)
+        self.assertIn("the time limit came before", run.errors)
+
     def test_a_mark_that_never_comes_ends_at_the_limit(self):
         run = self.fail_with(5, "--until-mark", "never", "--until", "300ms")
         self.assertIn("never", run.errors)

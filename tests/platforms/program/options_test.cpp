@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "models/ipu/kind/description.h"
@@ -471,6 +472,26 @@ TEST(Program, ReportsMistakesInOptionsAndFileAtOnce) {
   const auto result = workshop.call(
       {"run", "bad", "--until", "5", "--trace", "/none/t", "--set", "x", "--log", "pcie=loud"});
   EXPECT_THAT(result.err, HasSubstr("5 mistakes, nothing was started"));
+}
+
+TEST(Program, NoOutputGoesToASocket) {
+  const Workshop workshop;
+  const std::string path = workshop.path("socket").string();
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  ASSERT_LT(path.size(), sizeof address.sun_path);
+  path.copy(address.sun_path, path.size());
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  for (const auto& [option, value] : {std::pair{"--trace", path},
+                                      {"--stats", path},
+                                      {"--vcd", path},
+                                      {"--console", "host=" + path}}) {
+    const auto result = workshop.call({"run", "good", option, value});
+    EXPECT_EQ(result.exit_code, ExitCode::mistake);
+    EXPECT_THAT(result.err, HasSubstr("is a socket")) << option;
+  }
+  ::close(listener);
 }
 
 TEST(Program, SeveralOutputsMayGoToADevice) {
