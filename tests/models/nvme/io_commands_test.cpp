@@ -218,10 +218,11 @@ TEST(NvmeIo, CommandsTakeTheirTime) {
 TEST(NvmeIo, ASlowMediumNeverTurnsTheTimeBack) {
   ControllerConfig config = small_config();
   config.bytes_per_second = 1;
+  config.queue_entries = 128;
   Host host(config);
   host.run([&] {
-    host.begin(64);
-    for (unsigned i = 0; i < 60; ++i) {
+    host.begin(128);
+    for (unsigned i = 0; i < 120; ++i) {
       host.submit(1, with_data(host, read, 0, 256, data, 1 << 17, 1, lists));
     }
     host.ring(1);
