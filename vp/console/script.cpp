@@ -5,9 +5,12 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "vp/config/report.h"
+#include "vp/config/source.h"
 #include "vp/config/units.h"
 
 namespace vp {
@@ -192,10 +195,9 @@ class Parser {
     } else if (verb == "at") {
       at(line, begin);
     } else {
-      throw LineMistake{begin,
-                        fmt::format("unknown statement \"{}\"; there are expect, send, wait, "
-                                    "at and timeout",
-                                    verb)};
+      throw LineMistake{begin, fmt::format("unknown statement {}; there are expect, send, wait, "
+                                           "at and timeout",
+                                           config::shown(verb))};
     }
   }
 
@@ -246,6 +248,12 @@ Script Script::parse(std::string_view text, const std::string& name) {
 }
 
 Script Script::read(const std::string& path) {
+  std::error_code unknown;
+  if (const auto size = std::filesystem::file_size(path, unknown);
+      !unknown && size > config::max_file_size) {
+    throw ScriptMistake(fmt::format("{}: a script has {} bytes at most, and this file has {}", path,
+                                    config::max_file_size, size));
+  }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;

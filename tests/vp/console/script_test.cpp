@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/vp/temporary.h"
 
 namespace vp {
@@ -72,8 +75,8 @@ TEST(ScriptTest, BytesOfOtherAlphabetsAreTextToo) {
 
 TEST(ScriptTest, EveryMistakeIsReportedWithItsPlace) {
   EXPECT_EQ(mistakes("type \"a\""),
-            "f:1:1: unknown statement \"type\"; there are expect, send, wait, at and timeout");
-  EXPECT_THAT(mistakes("\"a\""), StartsWith("f:1:1: unknown statement \"\""));
+            "f:1:1: unknown statement `type`; there are expect, send, wait, at and timeout");
+  EXPECT_THAT(mistakes("\"a\""), StartsWith("f:1:1: unknown statement ``"));
   EXPECT_THAT(mistakes("\n  send"), StartsWith("f:2:7: a text is missing; "));
   EXPECT_THAT(mistakes("send ls"), StartsWith("f:1:6: a text is missing; "));
   EXPECT_THAT(mistakes("send # ls"), StartsWith("f:1:6: a text is missing; "));
@@ -124,6 +127,23 @@ TEST(ScriptTest, TimesCannotOverflow) {
 TEST(ScriptTest, AllMistakesAreReportedAtOnce) {
   EXPECT_THAT(mistakes("sned \"a\"\nsend \"b\"\nwait long\n"),
               testing::AllOf(StartsWith("f:1:1: "), HasSubstr("\nf:3:6: ")));
+}
+
+// A file that is no script may hold anything, and be of any size.
+TEST(ScriptTest, WhatIsNoTextReachesNoTerminal) {
+  const std::string bytes("MZ\0\x1b]0;title\x07 \x7f\n", 15);
+  for (const char c : mistakes(bytes)) EXPECT_TRUE(c == '\n' || (c & 0xff) >= 0x20) << (c & 0xff);
+  EXPECT_THAT(mistakes(bytes), HasSubstr("there are expect"));
+  const std::string path = testing::TempDir() + "script_test.large";
+  std::ofstream(path) << "";
+  std::filesystem::resize_file(path, (1 << 20) + 1);
+  try {
+    Script::read(path);
+    ADD_FAILURE() << "is no script";
+  } catch (const ScriptMistake& mistake) {
+    EXPECT_THAT(mistake.what(), HasSubstr("1048576 bytes at most"));
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(ScriptTest, AFileIsReadWhole) {
