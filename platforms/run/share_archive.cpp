@@ -16,6 +16,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "vp/config/report.h"
+#include "vp/config/source.h"
 #include "vp/images/sha256.h"
 
 namespace platform {
@@ -35,6 +37,13 @@ std::string contents(const fs::path& path) {
   std::string bytes(std::istreambuf_iterator<char>(file), {});
   if (!file) fail(path, "cannot be read");
   return bytes;
+}
+
+// The user has shared something that cannot be read.
+[[noreturn]] void refuse(const fs::path& directory, const std::string& found) {
+  using namespace vp::config;
+  vp::config::fail({origin_at(argument_source("--share", directory.string()), 0), found,
+                    "files and directories that can be read", "make it readable, or move it away"});
 }
 
 struct EntryDeleter {
@@ -64,9 +73,19 @@ void add(archive* archive, const std::string& name, const fs::path& path) {
 // Returns an archive of the directory in the format that Linux unpacks.
 std::string pack(const fs::path& directory) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-    if (entry.is_regular_file() || entry.is_directory()) files.push_back(entry.path());
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code nowhere;  // where a link leads that leads to itself
+    const fs::file_status status = entry->status(nowhere);
+    if (!fs::is_regular_file(status) && !fs::is_directory(status)) continue;
+    const std::string path = entry->path().string();
+    if (::access(path.c_str(), R_OK) != 0) {
+      refuse(directory, fmt::format("{}: {}", vp::config::shown(path), std::strerror(errno)));
+    }
+    files.push_back(entry->path());
   }
+  if (error) refuse(directory, error.message());
   std::sort(files.begin(), files.end());
 
   std::string bytes;

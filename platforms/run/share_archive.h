@@ -10,7 +10,8 @@ namespace platform {
 /// /share. Equal files make equal bytes, since names are sorted and times are left out.
 class ShareArchive {
  public:
-  /// `initrd` may be empty. Throws std::runtime_error if a file cannot be read.
+  /// `initrd` may be empty. Links that lead nowhere are left out. Throws vp::config::Mistakes if
+  /// the directory or what is in it cannot be read, and std::runtime_error if `initrd` cannot.
   ShareArchive(const std::filesystem::path& initrd, const std::filesystem::path& directory);
   ~ShareArchive();
   ShareArchive(const ShareArchive&) = delete;
