@@ -114,8 +114,6 @@ int oae_port_begin(struct oae_port *port)
 {
 	u64 before, state;
 
-	/* If this fails, the block may be in an epoch that the exchange does not know. */
-	WRITE_ONCE(port->stale, true);
 	before = oae_port_read(port, OAE_HOST_PORT_STATE);
 	/* A driver that crashed may have left the port open. */
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
