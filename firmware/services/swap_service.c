@@ -48,17 +48,9 @@ static bool collect(struct swap_service* service, unsigned n) {
   return true;
 }
 
-/* Whether a swap is tentative that may yet be reversed, so that a partner's payload returns. */
-static bool holds_payload(const struct swap_service* service, unsigned n, uint64_t status) {
-  return status & OAE_FIRMWARE_STATUS_TENTATIVE_MASK &&
-         OAE_GET(block_read(service, OAE_FIRMWARE_TENTATIVE_AT(n)), OAE_SLOT_HEADER_VERB) ==
-             OAE_VERB_SWAP;
-}
-
 /*
  * Whether an offer can be made now. A partner's payload is offered again after a reversal, so its
- * order is kept only if none is in a tentative swap. The end of a swap of words is no event, so that
- * an offer cannot wait for it.
+ * order is kept only if no swap is tentative.
  */
 static bool may_offer(const struct swap_service* service, unsigned n, uint64_t status) {
   const struct swap_partner* partner = partner_of(service, n);
@@ -66,7 +58,7 @@ static bool may_offer(const struct swap_service* service, unsigned n, uint64_t s
   if (!(status & OAE_FIRMWARE_STATUS_OPEN_MASK) || status & OAE_FIRMWARE_STATUS_OFFERED_MASK)
     return false;
   return !partner ||
-         (!holds_payload(service, n, status) && partner->offer(partner->context, n));
+         (!(status & OAE_FIRMWARE_STATUS_TENTATIVE_MASK) && partner->offer(partner->context, n));
 }
 
 static void write_offer(struct swap_service* service, unsigned n, uint64_t header) {

@@ -330,35 +330,6 @@ TEST_F(SwapServiceTest, LeavesBridgedPortsAlone) {
   EXPECT_EQ(block.irq_enable, 0xc7u);
 }
 
-// A partner's payload is offered while a swap of words is tentative, whose end nothing announces.
-TEST_F(SwapServiceTest, OffersAPartnersPayloadBehindASwapOfWords) {
-  static const std::uint64_t payload[SWAP_PAYLOAD_WORDS] = {42};
-  const swap_partner partner{0x10,
-                             0,
-                             nullptr,
-                             [](void*, unsigned) { return payload; },
-                             [](void*, unsigned) {},
-                             [](void*, unsigned, std::uintptr_t) { return true; }};
-  block.open(4);
-  ASSERT_TRUE(swap_service_init(&service, base, &partner));
-  EXPECT_TRUE(block.ports[4].offered);
-  for (unsigned i = 0; i < 3; ++i) {
-    block.use_words(4);
-    settle();
-    block.confirm_words(4);
-    settle();
-    ASSERT_TRUE(block.ports[4].offered) << i;
-    EXPECT_EQ(block.ports[4].published.back()[1], 42u);
-  }
-  // Behind a swap that has used the payload, the next offer waits.
-  block.exchange(4, 7);
-  settle();
-  EXPECT_FALSE(block.ports[4].offered);
-  block.confirm(4);
-  settle();
-  EXPECT_TRUE(block.ports[4].offered);
-}
-
 TEST_F(SwapServiceTest, GivesSignsOfLife) {
   init();
   const std::uint32_t first = block.liveness.back();
