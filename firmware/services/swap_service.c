@@ -48,17 +48,36 @@ static bool collect(struct swap_service* service, unsigned n) {
   return true;
 }
 
+/* What keeps a port from being offered a payload. */
+enum hindrance {
+  NONE,
+  WAITS, /* Something has to happen first, which is an event. */
+  MOVED, /* Something has happened since the status was read. */
+};
+
 /*
- * Whether an offer can be made now. A partner's payload is offered again after a reversal, so its
- * order is kept only if no swap is tentative.
+ * A partner's payload is offered again after a reversal, so its order is kept only if none is in a
+ * tentative swap. No offer waits for a swap of words, which has no payload and whose end is no event.
  */
-static bool may_offer(const struct swap_service* service, unsigned n, uint64_t status) {
+static enum hindrance tentative_swap(const struct swap_service* service, unsigned n,
+                                     uint64_t status) {
+  uint64_t verb, now;
+
+  if (!(status & OAE_FIRMWARE_STATUS_TENTATIVE_MASK)) return NONE;
+  verb = OAE_GET(block_read(service, OAE_FIRMWARE_TENTATIVE_AT(n)), OAE_SLOT_HEADER_VERB);
+  now = block_read(service, OAE_FIRMWARE_STATUS_AT(n));
+  if ((now ^ status) & ~OAE_FIRMWARE_STATUS_EVENTS_MASK) return MOVED;
+  return verb == OAE_VERB_SWAP || verb == OAE_VERB_SEND ? WAITS : NONE;
+}
+
+static enum hindrance hindrance_of(const struct swap_service* service, unsigned n,
+                                   uint64_t status) {
   const struct swap_partner* partner = partner_of(service, n);
 
   if (!(status & OAE_FIRMWARE_STATUS_OPEN_MASK) || status & OAE_FIRMWARE_STATUS_OFFERED_MASK)
-    return false;
-  return !partner ||
-         (!(status & OAE_FIRMWARE_STATUS_TENTATIVE_MASK) && partner->offer(partner->context, n));
+    return WAITS;
+  if (!partner) return NONE;
+  return partner->offer(partner->context, n) ? tentative_swap(service, n, status) : WAITS;
 }
 
 static void write_offer(struct swap_service* service, unsigned n, uint64_t header) {
@@ -90,6 +109,7 @@ static bool serve_once(struct swap_service* service, unsigned n) {
   uint64_t events = OAE_GET(status, OAE_FIRMWARE_STATUS_EVENTS);
   uint64_t command = OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, events);
   uint64_t header = swap_offer_header(status);
+  enum hindrance hindrance;
 
   if (events & OAE_FIRMWARE_EVENT_EXCHANGED_MASK) port->exchanged++;
   if (events & OAE_FIRMWARE_EVENT_REVERSED_MASK) port->reversed++;
@@ -100,13 +120,15 @@ static bool serve_once(struct swap_service* service, unsigned n) {
   if (status & OAE_FIRMWARE_STATUS_COMMITTED_MASK && collect(service, n))
     command |= OAE_FIRMWARE_COMMAND_TAKE_MASK;
   /* An offer is refused if the port was reopened meanwhile. The same offer is not repeated. */
-  if (may_offer(service, n, status) && !(port->refused && header == port->published)) {
+  hindrance = hindrance_of(service, n, status);
+  if (hindrance == NONE && !(port->refused && header == port->published)) {
     port->published = header;
     port->refused = false;
     write_offer(service, n, header);
     command |= OAE_FIRMWARE_COMMAND_PUBLISH_MASK;
   }
   if (command) block_write(service, OAE_FIRMWARE_COMMAND_AT(n), command);
+  if (hindrance == MOVED) return false;
   return !(events & OFFER_EVENTS) || command & OAE_FIRMWARE_COMMAND_PUBLISH_MASK;
 }
 

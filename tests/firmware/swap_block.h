@@ -75,6 +75,19 @@ class SwapBlock {
     port.tentative_slot = {header(port.epoch, port.next++, OAE_VERB_SEND), host_word};
     port.events |= OAE_FIRMWARE_EVENT_EXCHANGED_MASK;
   }
+  /// The host uses a verb for words, which needs no offer and has no slot for the firmware.
+  void use_words(unsigned n) {
+    Port& port = ports[n];
+    ASSERT_TRUE(port.open && !port.tentative);
+    if (std::exchange(port.offered, false)) port.events |= OAE_FIRMWARE_EVENT_PASSED_MASK;
+    port.tentative = true;
+    port.tentative_slot = {header(port.epoch, port.next++, OAE_VERB_FETCH_ADD)};
+  }
+  /// The confirmation of such a swap is no event.
+  void confirm_words(unsigned n) {
+    ASSERT_TRUE(ports[n].tentative);
+    ports[n].tentative = false;
+  }
   void confirm(unsigned n) {
     Port& port = ports[n];
     ASSERT_TRUE(port.tentative && !port.committed);
@@ -112,8 +125,8 @@ class SwapBlock {
       if (auto action = std::exchange(meanwhile, nullptr)) action();
       return seen;
     }
-    if (within >= 0x80 && within < 0xc0) return port.tentative_slot[within / 8 % 8];
-    if (within >= 0xc0) return port.committed_slot[within / 8 % 8];
+    if (within >= 0xc0) return port.committed ? port.committed_slot[within / 8 % 8] : 0;
+    if (within >= 0x80) return port.tentative ? port.tentative_slot[within / 8 % 8] : 0;
     ADD_FAILURE() << "read of " << std::hex << offset;
     return 0;
   }

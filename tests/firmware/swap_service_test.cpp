@@ -330,6 +330,75 @@ TEST_F(SwapServiceTest, LeavesBridgedPortsAlone) {
   EXPECT_EQ(block.irq_enable, 0xc7u);
 }
 
+// A partner with a payload for each swap, unless it has none at all.
+struct Partner {
+  bool empty = false;
+  std::uint64_t payload[SWAP_PAYLOAD_WORDS] = {1};
+  swap_partner partner{0x10,
+                       0,
+                       this,
+                       [](void* self, unsigned) -> const std::uint64_t* {
+                         const auto& own = *static_cast<Partner*>(self);
+                         return own.empty ? nullptr : own.payload;
+                       },
+                       [](void* self, unsigned) { ++static_cast<Partner*>(self)->payload[0]; },
+                       [](void*, unsigned, std::uintptr_t) { return true; }};
+};
+
+// The end of a swap of words is no event, whether it comes late or while the port is served.
+TEST_F(SwapServiceTest, OffersAPartnersPayloadBehindASwapOfWords) {
+  Partner partner;
+  block.open(4);
+  ASSERT_TRUE(swap_service_init(&service, base, &partner.partner));
+  EXPECT_TRUE(block.ports[4].offered);
+  for (const bool meanwhile : {false, true, false}) {
+    block.use_words(4);
+    if (meanwhile) block.meanwhile = [this] { block.confirm_words(4); };
+    settle();
+    if (!meanwhile) block.confirm_words(4);
+    settle();
+    ASSERT_TRUE(block.ports[4].offered);
+    EXPECT_EQ(block.ports[4].published.back()[1], 1u);
+  }
+}
+
+// Neither is it if the payload comes just then.
+TEST_F(SwapServiceTest, OffersAPartnersPayloadWhenASwapOfWordsEndsMeanwhile) {
+  Partner partner;
+  partner.empty = true;
+  block.open(4);
+  ASSERT_TRUE(swap_service_init(&service, base, &partner.partner));
+  block.use_words(4);
+  settle();
+  EXPECT_FALSE(block.ports[4].offered);
+  partner.empty = false;
+  block.meanwhile = [this] { block.confirm_words(4); };
+  swap_service_serve_port(&service, 4);
+  EXPECT_TRUE(block.ports[4].offered);
+}
+
+// A payload that is in a tentative swap may return, and one that was committed is used up.
+TEST_F(SwapServiceTest, OffersAPartnersPayloadOnce) {
+  Partner partner;
+  block.open(4);
+  ASSERT_TRUE(swap_service_init(&service, base, &partner.partner));
+  for (const bool meanwhile : {false, true, false}) {
+    const std::uint64_t payload = partner.payload[0];
+    EXPECT_EQ(block.ports[4].published.back()[1], payload);
+    block.exchange(4, 7);
+    if (meanwhile) block.meanwhile = [this] { block.confirm(4); };
+    settle();
+    if (!meanwhile) {
+      EXPECT_FALSE(block.ports[4].offered);
+      block.confirm(4);
+      settle();
+    }
+    EXPECT_TRUE(block.ports[4].offered);
+    EXPECT_EQ(block.ports[4].published.back()[1], payload + 1);
+  }
+  EXPECT_EQ(block.ports[4].published.size(), 4u);
+}
+
 TEST_F(SwapServiceTest, GivesSignsOfLife) {
   init();
   const std::uint32_t first = block.liveness.back();
