@@ -66,12 +66,17 @@ void FaultInjection::detect(Error error) {
 }
 
 void FaultInjection::lose_lane(unsigned lane) {
-  if (!mode_.lose(lane) || !to_.link_up_) return;
-  to_.lane_failed(lane);
-  to_.detected(Error::receiver_error, nullptr);
-  if (!to_.link_up_ || !from_.link_up_) return;
+  if (!mode_.lose(lane)) return;
+  if (to_.link_up_) {
+    to_.lane_failed(lane);
+    to_.detected(Error::receiver_error, nullptr);
+  }
   mode_.choose(mode_.generation());
-  recovery_.enter(to_);
+  if (to_.link_up_ && from_.link_up_) {
+    recovery_.enter(to_);
+  } else if (!to_.link_up_ && !from_.link_up_) {
+    recovery_.follow_mode();  // it may be training
+  }
 }
 
 bool FaultInjection::apply(const TlpPtr& tlp) {

@@ -32,20 +32,22 @@ bool is_possible(Direction direction, const Fault& fault);
 class FaultInjection {
  public:
   /// Faults of the direction that leads `from` one port `to` another. A failed lane changes `mode`
-  /// and sends the link to Recovery.
+  /// and sends the link to Recovery, unless the link is down.
   FaultInjection(LinkMode& mode, Recovery& recovery, Port& from, Port& to);
 
   /// Makes the n-th TLP of a type meet an error. The fault must have a type.
   void await(const Fault& fault) { awaited_.push_back(fault); }
   /// Makes the port detect an error at that time.
   void schedule(vp::Picoseconds when, Error error) { schedule(Scheduled{when, error, {}}); }
-  /// Makes the lane fail at that time.
+  /// Makes the lane fail at that time, which must have been announced to the mode.
   void fail_lane(vp::Picoseconds when, unsigned lane) {
     schedule(Scheduled{when, Error::receiver_error, lane});
   }
 
   /// Whether any fault awaits its TLP.
   bool awaits_any() const { return !awaited_.empty(); }
+  /// Whether any fault awaits its time.
+  bool scheduled_any() const { return !scheduled_.empty(); }
   /// Counts a TLP that arrives, and applies the fault that has awaited it. Returns whether the port
   /// does not receive the TLP.
   bool apply(const TlpPtr& tlp);

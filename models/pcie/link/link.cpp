@@ -119,7 +119,7 @@ bool Link::inject(Direction direction, const Fault& fault) {
 }
 
 bool Link::fail_lane(Direction direction, unsigned lane) {
-  if (!mode_.can_lose(lane)) return false;
+  if (!mode_.announce_loss(lane)) return false;
   HalfLink& half = halves_[index(direction)];
   half.faults().fail_lane(vp::now() + half.min_latency(), lane);
   return true;

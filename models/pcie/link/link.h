@@ -45,7 +45,8 @@ class Link : public sc_core::sc_module {
 
   /// Fails a lane of the receiver that `direction` leads to. One latency from now, if the link was
   /// using the lane, the receiver reports a Receiver Error and the link retrains without the lane.
-  /// Returns false if the lane does not exist or no lane would be left.
+  /// Returns false if the lane does not exist, or if no lane would be left after it and those that
+  /// are failing already.
   bool fail_lane(Direction direction, unsigned lane);
 
   /// Makes the port that `direction` leads to detect an error. A fault without a TLP type takes

@@ -47,8 +47,12 @@ LineRate LinkMode::rate_of(unsigned generation, unsigned lanes, bool flits) cons
   return LineRate::published(generation, lanes, max_payload_);
 }
 
-bool LinkMode::can_lose(unsigned lane) const {
-  return lane < most_lanes_ && usable_lanes(most_lanes_, failed_ | 1u << lane) != 0;
+bool LinkMode::announce_loss(unsigned lane) {
+  if (lane >= most_lanes_) return false;
+  const std::uint32_t announced = announced_ | 1u << lane;
+  if (usable_lanes(most_lanes_, announced) == 0) return false;
+  announced_ = announced;
+  return true;
 }
 
 bool LinkMode::lose(unsigned lane) {

@@ -37,9 +37,11 @@ class LinkMode {
   /// Chooses a speed of at most `generation`, and the width that the good lanes permit.
   void choose(unsigned generation);
 
-  /// Whether the link has that lane, and could work if it failed.
-  bool can_lose(unsigned lane) const;
-  /// Marks the lane as failed. Returns whether the possible width has changed; choose() applies it.
+  /// Announces that the lane will fail. Returns false, and announces nothing, if the link does not
+  /// have that lane or could not work without it and all lanes that were announced before.
+  bool announce_loss(unsigned lane);
+  /// Marks the lane as failed, which must have been announced. Returns whether the possible width
+  /// has changed; choose() applies it.
   bool lose(unsigned lane);
 
  private:
@@ -56,7 +58,8 @@ class LinkMode {
   unsigned lanes_;
   LineRate rate_;
   bool flits_;
-  std::uint32_t failed_ = 0;  // failed lanes, one bit for each
+  std::uint32_t failed_ = 0;     // failed lanes, one bit for each
+  std::uint32_t announced_ = 0;  // those that have failed or will
 };
 
 }  // namespace pcie

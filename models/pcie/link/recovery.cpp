@@ -42,4 +42,8 @@ void Recovery::cancel() {
   end_ = 0;
 }
 
+void Recovery::follow_mode() {
+  for (HalfLink& half : halves_) half.restart();
+}
+
 }  // namespace pcie

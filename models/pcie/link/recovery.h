@@ -30,6 +30,8 @@ class Recovery {
   void enter_for_incident(HalfLink& half, const Port& first);
   /// Ends Recovery, since the link goes down.
   void cancel();
+  /// Makes both directions follow the mode that was chosen while the link is down for both ports.
+  void follow_mode();
 
  private:
   void begin(const Port& first);

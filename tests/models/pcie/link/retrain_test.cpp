@@ -334,6 +334,56 @@ TEST(LaneFailure, TheLinkGoesOnWithTheLanesThatAreLeft) {
   });
 }
 
+// Each of these failures alone would leave 15 lanes, and both together none.
+TEST(LaneFailure, FailuresOnTheirWayCount) {
+  RetrainFixture fixture(4);
+  fixture.run([&] {
+    fixture.begin();
+    EXPECT_TRUE(fixture.link.fail_lane(Direction::down, 0));
+    EXPECT_FALSE(fixture.link.fail_lane(Direction::up, 15));
+    EXPECT_TRUE(fixture.link.fail_lane(Direction::up, 0)) << "the same lane again";
+    pause(100 * vp::us);
+    EXPECT_EQ(fixture.link.lanes(), 8u);
+    EXPECT_FALSE(fixture.link.fail_lane(Direction::up, 15));
+    fixture.expect_work();
+  });
+}
+
+class FailedLane : public testing::TestWithParam<std::tuple<Direction, vp::Picoseconds>> {};
+
+// A lane fails while the link is up, down or in training, and it comes up without that lane.
+TEST_P(FailedLane, IsNotTrained) {
+  const auto [direction, after] = GetParam();
+  RetrainFixture fixture(4);
+  fixture.run([&, direction = direction, after = after] {
+    fixture.begin();
+    const vp::Picoseconds wide = fixture.time_of_read();
+    fixture.spawn([&] {
+      pause(after);
+      EXPECT_TRUE(fixture.link.fail_lane(direction, 5));
+    });
+    fixture.hold();
+    pause(10 * vp::us);
+    fixture.release();
+    pause(45 * vp::us);
+    EXPECT_FALSE(fixture.link_status() & link_active);
+    fixture.wait_for_link();
+    EXPECT_EQ(fixture.link_status() & mode, 4u | 8u << 4);
+    fixture.enumerate();
+    EXPECT_EQ(fixture.status_below() & mode, 4u | 8u << 4);
+    // Two packets, of 20 and 84 bytes.
+    const double more = 104.0 * 8000 *
+                        (1 / expected_rate(4, 8).own.gigabits_per_second() -
+                         1 / expected_rate(4, 16).own.gigabits_per_second());
+    EXPECT_NEAR(static_cast<double>(fixture.time_of_read() - wide), more, 4);
+    fixture.expect_work();
+  });
+}
+INSTANTIATE_TEST_SUITE_P(LaneFailure, FailedLane,
+                         testing::Combine(testing::Values(Direction::down, Direction::up),
+                                          testing::Values(0, 5 * vp::us, 10 * vp::us,
+                                                          40 * vp::us)));
+
 // Each lane of each width alone, in a link of its own.
 class EachLane : public testing::TestWithParam<std::tuple<unsigned, unsigned>> {};
 
