@@ -246,7 +246,10 @@ void RootComplex::config_write(Id target, unsigned offset, const std::uint8_t* d
   const std::uint32_t value = little_endian(data, bytes);
   if (bus_of(target) == 0) {
     wait_in(domain_, 2 * config_.latency);
-    if (ConfigSpace* space = internal(target)) space->write(offset, bytes, value);
+    if (ConfigSpace* space = internal(target)) {
+      space->write(offset, bytes, value);
+      drain();  // packets that wait may have another route now
+    }
     return;
   }
   RootPort* port = port_of_bus(target);

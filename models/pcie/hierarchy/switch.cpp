@@ -272,6 +272,7 @@ void Switch::Upstream::receive_config(TlpPtr request) {
   }
   if (request->header.type == TlpType::CfgWr0) completer = id_ = target;
   send(perform(*request, *space, completer));
+  if (request->has_data()) switch_.drain();  // packets that wait may have another route now
 }
 
 TlpPtr Switch::Upstream::forward(TlpPtr tlp) {

@@ -315,6 +315,26 @@ TEST(PeerToPeer, ALinkThatGoesDownFreesWhoWaitsForIt) {
   });
 }
 
+// What waits for a device is refused when software closes the window, and holds up nothing.
+TEST(PeerToPeer, AWindowThatIsClosedFreesWhoWaitsForIt) {
+  SwitchFixture::Config config = reachable();
+  config.fixture.endpoint.credits.classes[0] = {1, 16};
+  PeerFixture fixture(config);
+  fixture.run([&] {
+    fixture.enumerate_all();
+    fixture.logic.full = true;
+    for (unsigned i = 0; i < 4; ++i) fixture.logic_of(0).dma_write(Fixture::bar0, {1, 2, 3, 4});
+    pause(50 * us);
+    const std::uint64_t refused = fixture.counter("root_complex.port1.unsupported_requests");
+    fixture.config_write(Fixture::root_port, Header::command, Header::CommandBit::bus_master, 2);
+    pause(50 * us);
+    EXPECT_GT(fixture.counter("root_complex.port1.unsupported_requests"), refused);
+    fixture.logic_of(0).dma_write(0x1000, {5, 6, 7, 8});
+    pause(50 * us);
+    EXPECT_EQ(fixture.memory.writes.size(), 1u);
+  });
+}
+
 // A device sends translated addresses, although there is no IOMMU that could have translated them.
 TEST(PeerToPeer, TranslatedAddressesAreAddresses) {
   Fixture::Config config;

@@ -129,6 +129,18 @@ TEST(SwitchQueues, RegistersDoNotChangeTheRoutesOfEarlierWrites) {
   EXPECT_EQ(ends.counted("switch.upstream.unsupported_requests"), 1u);
 }
 
+// What waits for a device goes elsewhere when software closes the window.
+TEST(SwitchQueues, RegistersChangeTheRoutesOfPacketsThatWait) {
+  SwitchEnds ends(SwitchEnds::with_ports(2), packets(1));
+  fill(ends, 1, 0);
+  ends.ends[1]->send(SwitchEnds::write(1, SwitchEnds::bar(0) + 0x10));
+  ends.run();
+  EXPECT_EQ(ends.counted("switch.upstream.unsupported_requests"), 0u);
+  ends.config_write(SwitchEnds::port_id(0), Header::command, Header::CommandBit::bus_master, 2);
+  EXPECT_EQ(ends.counted("switch.upstream.unsupported_requests"), 1u);
+  EXPECT_TRUE(ends.ends[0]->received.empty());
+}
+
 // A host that takes no completions stops the requests that the switch answers, and no others.
 TEST(SwitchQueues, AnswersOfTheSwitchDoNotPileUp) {
   SwitchConfig config = SwitchEnds::with_ports(2);
