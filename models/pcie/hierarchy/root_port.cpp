@@ -300,7 +300,7 @@ TlpPtr RootPort::forward_peer(TlpPtr tlp) {
 
 bool RootPort::can_arrive_early(const Tlp& tlp) const {
   return tlp.header.type == TlpType::MWr && !tlp.header.poisoned && header_.master_enabled() &&
-         well_formed(tlp, express_.max_payload()) &&
+         well_formed(tlp, express_.max_payload()) && !is_foreign(tlp) &&
          host_.is_ram(tlp.get_address(), tlp.payload_bytes());
 }
 

@@ -512,7 +512,8 @@ void HalfLink::deliver_early() {
     return !in_flight_.empty() && to_.can_arrive_early(*in_flight_.front().tlp);
   };
   if (!is_early() || faults_.awaits_any() || !received_.empty() || !to_.link_up_ ||
-      !data_link_.perfect() ||  // a packet may have to be sent again
+      // a packet may have to be sent again
+      !data_link_.perfect() || faults_.scheduled_any() || opposite_.faults_.scheduled_any() ||
       !to_.ready(*in_flight_.front().tlp) || sc_core::sc_pending_activity_at_current_time()) {
     return;
   }

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "models/pcie/protocol/tlp_trace.h"
@@ -72,8 +74,7 @@ struct Outcome {
   std::uint64_t rounds = 0;
 };
 
-class Burst : public testing::TestWithParam<std::tuple<Observer::Kind, vp::Picoseconds, Credits>> {
- protected:
+struct Streams {
   struct Side {
     Side(const char* name, bool known, Observer::Kind kind, Credits posted)
         : path(testing::TempDir() + "train_test_" + std::to_string(getpid()) + name),
@@ -87,6 +88,7 @@ class Burst : public testing::TestWithParam<std::tuple<Observer::Kind, vp::Picos
       config.link = {4, 16, 100 * ns, 100 * ns};
       config.link.transmit_queue = roomy;
       config.root_complex.latency = 50 * ns;
+      config.endpoint.latency = 40 * ns;
       config.root_complex.ports[0].credits.classes[0] = posted;
       config.root_complex.interrupt_latency = 77 * ns;
       if (known) config.root_complex.ram = {0, memory_size};
@@ -100,7 +102,8 @@ class Burst : public testing::TestWithParam<std::tuple<Observer::Kind, vp::Picos
   };
 
   // Streams with all that may stand between: messages, errors, reads both ways.
-  static Outcome run(Side& side, vp::Picoseconds period) {
+  static Outcome run(
+      Side& side, vp::Picoseconds period, const std::function<void()>& begun = [] {}) {
     Fixture& fixture = side.fixture;
     Outcome outcome;
     vp::Picoseconds begin = 0;
@@ -117,6 +120,7 @@ class Burst : public testing::TestWithParam<std::tuple<Observer::Kind, vp::Picos
       fixture.memory.messages.clear();
       begin = vp::now();
       side.observer.watch(6 * us, period);
+      begun();
       fixture.spawn([&] {
         for (unsigned i = 0; i < 4; ++i) fixture.read(Fixture::bar2 + 8 * i, 8);
         for (unsigned i = 0; i < 40; ++i) {
@@ -170,6 +174,9 @@ class Burst : public testing::TestWithParam<std::tuple<Observer::Kind, vp::Picos
   }
 };
 
+using Unseen = std::tuple<Observer::Kind, vp::Picoseconds, Credits>;
+class Burst : public Streams, public testing::TestWithParam<Unseen> {};
+
 std::string first_difference(const std::vector<json>& one, const std::vector<json>& other) {
   const auto [a, b] = std::mismatch(one.begin(), one.end(), other.begin(), other.end());
   if (a == one.end() && b == other.end()) return "";
@@ -193,6 +200,94 @@ TEST_P(Burst, IsAsOneByOne) {
   if (kind == Observer::Kind::none && posted.headers == 0) {
     EXPECT_LT(burst.rounds, single.rounds / 2) << "it takes fewer appointments";
   }
+}
+
+// A lane of the device's receiver fails, so that the link enters Recovery at the end from which the
+// packets of a burst come.
+TEST(BurstInRecovery, IsAsOneByOne) {
+  constexpr unsigned moments = 24;
+  std::vector<std::unique_ptr<Streams::Side>> sides;
+  for (unsigned i = 0; i < 2 * moments; ++i) {
+    sides.push_back(std::make_unique<Streams::Side>(("side" + std::to_string(i)).c_str(),
+                                                    i % 2 == 0, Observer::Kind::none, Credits{}));
+  }
+  for (unsigned i = 0; i < moments; ++i) {
+    const auto run = [&](Streams::Side& side) {
+      vp::Event failure(side.fixture.host,
+                        [&] { EXPECT_TRUE(side.fixture.link.fail_lane(Direction::down, 9)); });
+      const Outcome outcome = Streams::run(side, 0, [&] { failure.after(1 * us + i * ns); });
+      EXPECT_EQ(side.fixture.link.lanes(), 8u);
+      return outcome;
+    };
+    const Outcome burst = run(*sides[2 * i]), single = run(*sides[2 * i + 1]);
+    EXPECT_EQ(burst.messages, single.messages);
+    EXPECT_EQ(burst.memory, single.memory);
+    EXPECT_EQ(burst.counters, single.counters);
+    EXPECT_EQ(first_difference(burst.trace, single.trace), "") << i;
+  }
+}
+
+// A device with a second function whose bus does not belong to the link.
+struct Stray {
+  static Fixture::Config config(bool known) {
+    Fixture::Config config = Streams::Side::config(known, "", {});
+    config.endpoint.functions.resize(2);
+    return config;
+  }
+  explicit Stray(bool known)
+      : fixture(config(known), known ? "known" : "unknown"),
+        foreign(known ? "foreign_known" : "foreign_unknown", fixture.card) {
+    fixture.endpoint.function(1).bar.bind(foreign.bar);
+    foreign.dma.bind(fixture.endpoint.function(1).dma);
+  }
+  void set_bus(unsigned bus) {
+    fixture.config_write(Fixture::root_port, Type1Header::primary_bus_number, bus << 8 | bus << 16,
+                         4);
+  }
+  void begin() {
+    fixture.enumerate();
+    fixture.set_sizes(256, 512);
+    set_bus(2);
+    fixture.config_write(make_id(2, 0, 1), Header::command, memory_and_master, 2);
+    set_bus(1);
+    const Id port = Fixture::root_port;
+    const unsigned control =
+        fixture.find_capability(port, PciExpress::id) + PciExpress::device_control;
+    fixture.config_write(port, control, fixture.config_read(port, control, 2) | 0xf, 2);
+    const unsigned aer = fixture.find_extended_capability(port, AdvancedErrorReporting::id);
+    fixture.config_write(port, aer + AdvancedErrorReporting::root_error_command,
+                         AdvancedErrorReporting::RootErrorCommandBit::all, 4);
+    const unsigned msi = fixture.find_capability(port, Msi::id);
+    fixture.config_write(port, msi + Msi::message_address, 0xfee01000, 4);
+    fixture.config_write(port, msi + Msi::message_control, Msi::ControlBit::enable, 2);
+    const unsigned acs = fixture.find_extended_capability(port, AccessControl::id);
+    fixture.config_write(port, acs + AccessControl::control,
+                         AccessControl::ServiceBit::source_validation, 2);
+  }
+  // Returns how long after the burst has begun its last write was refused, as the interrupt says.
+  vp::Picoseconds refusal() {
+    vp::Picoseconds found = 0;
+    fixture.run([&] {
+      begin();
+      const vp::Picoseconds start = vp::now();
+      const auto write = fixture.logic.dma_write(0x1000, std::vector<std::uint8_t>(4096, 1));
+      const auto stray = foreign.dma_write(0x3000, {1, 2, 3, 4});
+      pause(10 * us);
+      EXPECT_TRUE(write->done && stray->done);
+      EXPECT_EQ(fixture.memory.at(0x1000, 4096), std::vector<std::uint8_t>(4096, 1));
+      EXPECT_EQ(fixture.memory.at(0x3000, 4), std::vector<std::uint8_t>(4, 0));
+      ASSERT_EQ(fixture.memory.messages.size(), 1u);
+      found = fixture.memory.messages[0].when - start;
+    });
+    return found;
+  }
+  Fixture fixture;
+  Logic foreign;
+};
+
+TEST(BurstOfTwoFunctions, AccessControlRefusesInTime) {
+  Stray known(true), unknown(false);
+  EXPECT_EQ(known.refusal(), unknown.refusal());
 }
 
 std::string name_of(const testing::TestParamInfo<Burst::ParamType>& info) {
