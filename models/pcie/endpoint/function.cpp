@@ -117,11 +117,20 @@ void Function::lane_failed(unsigned lane) {
 }
 
 void Function::unblocked() {
+  // The function and its virtual functions take turns to be the first.
+  const std::size_t count = 1 + virtual_functions_.size();
+  first_ = (first_ + 1) % count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t one = (first_ + i) % count;
+    (one == 0 ? *this : *virtual_functions_[one - 1]).send_waiting();
+  }
+}
+
+void Function::send_waiting() {
   do {
     interrupts_.flush();
   } while (requester_.send_waiting());
   requester_.issue();
-  for (const auto& function : virtual_functions_) function->unblocked();
 }
 
 // The next function handles configuration requests.

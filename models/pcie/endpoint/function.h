@@ -101,7 +101,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   /// Handles a memory read or a deferrable write.
   void receive_read(TlpPtr request) { completer_.read(std::move(request)); }
   void receive_completion(const Tlp& completion) { requester_.receive_completion(completion); }
-  /// Must be called when posted requests can leave again.
+  /// Must be called for a physical function when posted requests can leave again.
   void unblocked();
   void send(TlpPtr tlp) { core_.send(std::move(tlp)); }
   bool checks_digests() const { return core_.errors().advanced().checks_digests(); }
@@ -127,6 +127,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   void appear();
   void vanish();
   void map() { completer_.map(exists_); }
+  void send_waiting();
 
   const bool physical_;
   bool exists_;
@@ -143,6 +144,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   Requester requester_;
   std::optional<LinkCapabilities> link_capabilities_;  // function 0 only
   std::vector<std::unique_ptr<Function>> virtual_functions_;
+  std::size_t first_ = 0;  // the one that is first to send, or 0 for the physical function
 };
 
 }  // namespace pcie

@@ -17,7 +17,9 @@ constexpr std::uint64_t table = 0x2000;
 // knows ARI or does not.
 struct Virtual {
   explicit Virtual(unsigned count = total, vp::Picoseconds initialisation = 0)
-      : fixture(config(count, initialisation)) {
+      : Virtual(config(count, initialisation)) {}
+  explicit Virtual(const Fixture::Config& config) : fixture(config) {
+    const unsigned count = config.endpoint.functions[0].virtual_functions.count;
     for (unsigned i = 0; i < count; ++i) {
       logic.push_back(
           std::make_unique<Logic>(sc_core::sc_gen_unique_name("vf_logic"), fixture.card));
@@ -290,6 +292,40 @@ TEST(VirtualFunction, DmaAndMessagesBearItsId) {
     }
     EXPECT_EQ(fixture.counter("endpoint.unexpected_completions"), 0u);
   });
+}
+
+// The physical function and two virtual ones have more to write than the link takes.
+TEST(VirtualFunction, AllTakeTurnsToWrite) {
+  Fixture::Config config = Virtual::config(2, 0);
+  config.link.generation = 1;
+  config.link.lanes = 1;
+  config.link.transmit_queue = 0;
+  Virtual device(config);
+  Fixture& fixture = device.fixture;
+  constexpr unsigned writers = 3, writes = 60;
+  fixture.run([&] {
+    device.enumerate(true);
+    device.enable(2);
+    pause(1 * vp::us);
+    for (unsigned i = 0; i < 2; ++i) {
+      fixture.config_write(device.id(i), Header::command, Header::CommandBit::bus_master, 2);
+    }
+    std::vector<std::unique_ptr<Logic::Dma>> begun;
+    for (unsigned i = 0; i < writers; ++i) {
+      Logic& logic = i == 0 ? fixture.logic : *device.logic[i - 1];
+      for (unsigned j = 0; j < writes; ++j) {
+        begun.push_back(logic.dma_write(0x1000 * i, std::vector<std::uint8_t>(64)));
+      }
+    }
+    for (const auto& one : begun) fixture.wait_for(*one);
+    pause(100 * vp::us);
+  });
+  // When half of all writes have arrived, a third of these are of each function.
+  ASSERT_EQ(fixture.memory.writes.size(), writers * writes);
+  unsigned of[writers] = {};
+  for (unsigned i = 0; i < writers * writes / 2; ++i) ++of[fixture.memory.writes[i].address >> 12];
+  // What was in the queue of the link before anything had to wait is of the first function.
+  for (unsigned i = 1; i < writers; ++i) EXPECT_NEAR(of[i], writes / 2, 5) << i;
 }
 
 TEST(VirtualFunction, AFunctionLevelResetIsItsOwn) {
