@@ -24,7 +24,7 @@ class Host : public pcie::Fixture {
   static constexpr std::uint64_t messages = 0xfee00000;
   static constexpr pcie::Id function = pcie::make_id(2, 0, 0);
 
-  Host() : Fixture(with_two_ports()), lines("lines") {
+  Host() : Fixture(with_two_ports()) {
     const device::Kind* kind = device::find_kind("copier");
     vp::config::Reading reading;
     const auto description =
@@ -36,7 +36,6 @@ class Host : public pcie::Fixture {
     device = kind->build(*description, {config.endpoint, 7, trace, statistics});
     link_to_copier.emplace("host_copier", config.link, root_complex.port(1), device->endpoint,
                            trace, statistics);
-    root_complex.interrupt.bind(lines);
     memory.fill();
   }
 
@@ -85,7 +84,6 @@ class Host : public pcie::Fixture {
 
   std::unique_ptr<device::Device> device;
   std::optional<pcie::Link> link_to_copier;
-  pcie::Lines lines;
 
  private:
   static Config with_two_ports() {

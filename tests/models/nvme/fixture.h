@@ -91,14 +91,12 @@ class Host : public pcie::Fixture {
   /// With a slow link of one lane of 2.5 GT/s, writes have to wait for room.
   explicit Host(const ControllerConfig& config = small_config(), bool slow_link = false)
       : Fixture(with_function(config, slow_link)),
-        controller("nvme", config, card, trace, statistics),
-        lines("lines") {
+        controller("nvme", config, card, trace, statistics) {
     pcie::Function& function = endpoint.function(1);
     function.bar.bind(controller.bar);
     controller.host.dma.bind(function.dma);
     controller.interrupt.bind(function);
     function.on_reset([this] { controller.reset(); });
-    root_complex.interrupt.bind(lines);
     memory.bytes.resize(0x400000);
     memory.keep_writes = false;
   }
@@ -266,7 +264,6 @@ class Host : public pcie::Fixture {
   }
 
   Controller controller;
-  pcie::Lines lines;
 
  private:
   static Config with_function(const ControllerConfig& controller_config, bool slow_link) {

@@ -203,11 +203,13 @@ Fixture::Fixture(const Config& config, const sc_core::sc_module_name& name)
       endpoint("endpoint", config.endpoint, card, statistics),
       link("link", config.link, root_complex.port(0), endpoint, trace, statistics),
       memory("memory"),
+      lines("lines"),
       logic("logic", card),
       processor("processor"),
       has_bit_errors_(config.link.bit_error_rate > 0) {
   processor.bind(root_complex.host);
   root_complex.memory.bind(memory.socket);
+  root_complex.interrupt.bind(lines);
   endpoint.function(0).bar.bind(logic.bar);
   logic.dma.bind(endpoint.function(0).dma);
   if (!config.trace.empty()) trace.open(config.trace, nlohmann::json::object());

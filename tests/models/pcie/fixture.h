@@ -193,6 +193,7 @@ class Fixture : public sc_core::sc_module {
   Endpoint endpoint;
   Link link;
   HostMemory memory;
+  Lines lines;
   Logic logic;
   tlm_utils::simple_initiator_socket<Fixture> processor;
 

@@ -82,18 +82,16 @@ TEST(D3hot, InterruptsWaitAndIntxIsDeasserted) {
   auto config = ResetFixture::configuration();
   config.endpoint.functions[0].interrupt_pin = 1;
   ResetFixture fixture(config);
-  Lines lines("lines");
-  fixture.root_complex.interrupt.bind(lines);
   fixture.run([&] {
     fixture.begin();
     const unsigned msi_x = fixture.find_capability(Fixture::device, MsiX::id);
     fixture.endpoint.function(0).set_intx(true);
     fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 3, 2);
     pause(10 * vp::us);
-    EXPECT_EQ(lines.changes, (Lines::Changes{{1, true}, {1, false}}));
+    EXPECT_EQ(fixture.lines.changes, (Lines::Changes{{1, true}, {1, false}}));
     fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 0, 2);
     pause(10 * vp::us);
-    EXPECT_EQ(lines.changes.size(), 3u);
+    EXPECT_EQ(fixture.lines.changes.size(), 3u);
 
     fixture.config_write(Fixture::device, msi_x + MsiX::message_control, MsiX::ControlBit::enable,
                          2);

@@ -302,8 +302,6 @@ TEST(FunctionLevelReset, ForgetsPendingInterruptsAndDeassertsIntx) {
   auto config = ResetFixture::configuration();
   config.endpoint.functions[0].interrupt_pin = 1;
   ResetFixture fixture(config);
-  Lines lines("lines");
-  fixture.root_complex.interrupt.bind(lines);
   fixture.run([&] {
     fixture.begin();
     const unsigned msi_x = fixture.find_capability(Fixture::device, MsiX::id);
@@ -317,7 +315,7 @@ TEST(FunctionLevelReset, ForgetsPendingInterruptsAndDeassertsIntx) {
     pause(10 * vp::us);
     fixture.initiate();
     pause(10 * vp::us);
-    EXPECT_EQ(lines.changes, (Lines::Changes{{1, true}, {1, false}}));
+    EXPECT_EQ(fixture.lines.changes, (Lines::Changes{{1, true}, {1, false}}));
     EXPECT_EQ(fixture.config_read(Fixture::device, Header::status, 2) & 8, 0u);
     fixture.enumerate();
     fixture.config_write(Fixture::device, msi_x + MsiX::message_control, MsiX::ControlBit::enable,
@@ -328,7 +326,7 @@ TEST(FunctionLevelReset, ForgetsPendingInterruptsAndDeassertsIntx) {
     fixture.config_write(Fixture::device, msi_x + MsiX::message_control, 0, 2);
     function.set_intx(true);
     pause(10 * vp::us);
-    EXPECT_EQ(lines.changes.size(), 3u) << "and works again";
+    EXPECT_EQ(fixture.lines.changes.size(), 3u) << "and works again";
   });
 }
 

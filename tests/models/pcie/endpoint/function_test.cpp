@@ -378,8 +378,6 @@ TEST(Function, MessagesAndIntxExcludeEachOther) {
   config.endpoint.functions[0].msi.vectors = 1;
   config.endpoint.functions[0].interrupt_pin = 1;
   Fixture fixture(config);
-  Lines lines("lines");
-  fixture.root_complex.interrupt.bind(lines);
   fixture.run([&] {
     fixture.enumerate();
     auto settle = [] { sc_core::wait(10, sc_core::SC_US); };
@@ -387,18 +385,18 @@ TEST(Function, MessagesAndIntxExcludeEachOther) {
     const unsigned msi_x = fixture.find_capability(Fixture::device, MsiX::id);
     fixture.endpoint.function(0).set_intx(true);
     settle();
-    EXPECT_EQ(lines.levels(), (std::vector<bool>{true}));
+    EXPECT_EQ(fixture.lines.levels(), (std::vector<bool>{true}));
     fixture.config_write(Fixture::device, msi + Msi::message_control, Msi::ControlBit::enable, 2);
     settle();
-    EXPECT_EQ(lines.levels(), (std::vector<bool>{true, false}));
+    EXPECT_EQ(fixture.lines.levels(), (std::vector<bool>{true, false}));
     fixture.config_write(Fixture::device, msi + Msi::message_control, 0, 2);
     settle();
-    EXPECT_EQ(lines.changes.size(), 3u);
+    EXPECT_EQ(fixture.lines.changes.size(), 3u);
     fixture.config_write(Fixture::device, msi_x + MsiX::message_control, MsiX::ControlBit::enable,
                          2);
     settle();
-    EXPECT_EQ(lines.changes.size(), 4u);
-    EXPECT_FALSE(lines.levels().back());
+    EXPECT_EQ(fixture.lines.changes.size(), 4u);
+    EXPECT_FALSE(fixture.lines.levels().back());
   });
 }
 

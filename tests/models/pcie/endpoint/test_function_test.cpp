@@ -77,13 +77,12 @@ Fixture::Config with_test_function() {
 class TestFixture : public Fixture {
  public:
   explicit TestFixture(const TestFunctionConfig& config = {latency, bytes_per_second, 8})
-      : Fixture(with_test_function()), test("test", config, card), lines("lines") {
+      : Fixture(with_test_function()), test("test", config, card) {
     Function& function = endpoint.function(1);
     function.bar.bind(test.bar);
     test.dma.bind(function.dma);
     test.interrupt.bind(function);
     function.on_reset([this] { test.reset(); });
-    root_complex.interrupt.bind(lines);
     memory.bytes.resize(0x400000);
     for (std::size_t i = 0; i < memory.bytes.size(); ++i) memory.bytes[i] = i * 2654435761u >> 24;
   }
@@ -134,7 +133,6 @@ class TestFixture : public Fixture {
   static void settle(vp::Picoseconds time = 10 * vp::us) { sc_core::wait(vp::to_sc_time(time)); }
 
   TestFunction test;
-  Lines lines;
 };
 
 TEST(TestFunction, EveryBarIsMemoryAsLongAsSoftwareTouchesNoCommand) {

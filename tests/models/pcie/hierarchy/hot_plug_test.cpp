@@ -363,21 +363,19 @@ TEST(HotPlug, ARemovedCardHasNoInterrupt) {
   auto config = HotPlugFixture::configuration(everything);
   config.endpoint.functions[0].interrupt_pin = 1;
   HotPlugFixture fixture(config);
-  Lines lines("lines");
-  fixture.root_complex.interrupt.bind(lines);
   fixture.run([&] {
     fixture.begin();
     Function& function = fixture.endpoint.function(0);
     function.set_intx(true);
     pause(1 * vp::us);
     fixture.port().remove_card();
-    EXPECT_EQ(lines.changes, (Lines::Changes{{1, true}, {1, false}}));
+    EXPECT_EQ(fixture.lines.changes, (Lines::Changes{{1, true}, {1, false}}));
     fixture.take();
     pause(1 * vp::us);
     function.set_intx(true);
     function.signal(0);
     pause(1 * vp::ms);
-    EXPECT_EQ(lines.changes.size(), 2u);
+    EXPECT_EQ(fixture.lines.changes.size(), 2u);
     EXPECT_EQ(fixture.memory.messages.size(), 1u) << "that of the hot-plug slot";
   });
 }

@@ -180,21 +180,19 @@ TEST(SecondaryBusReset, DeassertsTheInterruptsBehindIt) {
   auto config = ResetFixture::configuration();
   config.endpoint.functions[0].interrupt_pin = 1;
   ResetFixture fixture(config);
-  Lines lines("lines");
-  fixture.root_complex.interrupt.bind(lines);
   fixture.run([&] {
     fixture.begin();
     fixture.endpoint.function(0).set_intx(true);
     pause(10 * vp::us);
     fixture.hold();
-    EXPECT_EQ(lines.changes, (Lines::Changes{{1, true}, {1, false}}));
+    EXPECT_EQ(fixture.lines.changes, (Lines::Changes{{1, true}, {1, false}}));
     pause(10 * vp::us);
     fixture.endpoint.function(0).set_intx(true);
     fixture.release();
     fixture.wait_for_link();
     fixture.begin();
     pause(10 * vp::us);
-    EXPECT_EQ(lines.changes.size(), 3u) << "announced when the link is up";
+    EXPECT_EQ(fixture.lines.changes.size(), 3u) << "announced when the link is up";
   });
 }
 

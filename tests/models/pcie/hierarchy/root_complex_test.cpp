@@ -529,8 +529,6 @@ TEST(RootComplex, IntxIsGatedAndSwizzled) {
   Fixture::Config config;
   config.endpoint.functions[0].interrupt_pin = 1;
   Fixture fixture(config);
-  Lines lines("lines");
-  fixture.root_complex.interrupt.bind(lines);
   fixture.run([&] {
     fixture.enumerate();
     Function& function = fixture.endpoint.function(0);
@@ -538,22 +536,23 @@ TEST(RootComplex, IntxIsGatedAndSwizzled) {
     function.set_intx(true);
     function.set_intx(true);
     settle();
-    EXPECT_EQ(lines.changes, (Lines::Changes{{1, true}})) << "INTA of device 1";
+    EXPECT_EQ(fixture.lines.changes, (Lines::Changes{{1, true}})) << "INTA of device 1";
     EXPECT_TRUE(fixture.config_read(Fixture::device, Header::status, 2) & 8) << "interrupt status";
     fixture.config_write(Fixture::device, Header::command,
                          memory_and_master | Header::CommandBit::interrupt_disable, 2);
     settle();
-    EXPECT_EQ(lines.changes, (Lines::Changes{{1, true}, {1, false}})) << "disabled while it stands";
+    EXPECT_EQ(fixture.lines.changes, (Lines::Changes{{1, true}, {1, false}}))
+        << "disabled while it stands";
     function.set_intx(false);
     function.set_intx(true);
     settle();
-    EXPECT_EQ(lines.changes.size(), 2u) << "disabled";
+    EXPECT_EQ(fixture.lines.changes.size(), 2u) << "disabled";
     fixture.config_write(Fixture::device, Header::command, memory_and_master, 2);
     settle();
-    EXPECT_EQ(lines.changes.size(), 3u) << "enabled while it stands";
+    EXPECT_EQ(fixture.lines.changes.size(), 3u) << "enabled while it stands";
     function.set_intx(false);
     settle();
-    EXPECT_EQ(lines.changes.size(), 4u);
+    EXPECT_EQ(fixture.lines.changes.size(), 4u);
     EXPECT_FALSE(fixture.config_read(Fixture::device, Header::status, 2) & 8);
   });
 }

@@ -18,39 +18,37 @@ TEST(Switch, PinsAreSwizzledAndCollected) {
     config.endpoint.functions[i].interrupt_pin = i + 1;
   }
   SwitchFixture fixture(config);
-  Lines lines("lines");
-  fixture.root_complex.interrupt.bind(lines);
   fixture.run([&] {
     fixture.enumerate_switch();
     for (unsigned i = 0; i < devices; ++i) {
       for (unsigned pin = 0; pin < 4; ++pin) {
         const unsigned line = (pin + i + 2) % 4;  // the switch's own, then that of the root port
         Function& function = fixture.cards[i]->endpoint.function(pin);
-        const unsigned before = lines.count(line);
+        const unsigned before = fixture.lines.count(line);
         function.set_intx(true);
         settle();
-        EXPECT_TRUE(lines.level(line)) << i << ' ' << pin;
+        EXPECT_TRUE(fixture.lines.level(line)) << i << ' ' << pin;
         function.set_intx(false);
         settle();
-        EXPECT_FALSE(lines.level(line));
-        EXPECT_EQ(lines.count(line), before + 2);
+        EXPECT_FALSE(fixture.lines.level(line));
+        EXPECT_EQ(fixture.lines.count(line), before + 2);
       }
     }
     // Two on one line: INTB of device 0, INTA of device 1.
     Function& one = fixture.cards[0]->endpoint.function(1);
     Function& other = fixture.cards[1]->endpoint.function(0);
-    const unsigned before = lines.count(3);
+    const unsigned before = fixture.lines.count(3);
     one.set_intx(true);
     other.set_intx(true);
     settle();
     one.set_intx(false);
     settle();
-    EXPECT_TRUE(lines.level(3));
-    EXPECT_EQ(lines.count(3), before + 1);
+    EXPECT_TRUE(fixture.lines.level(3));
+    EXPECT_EQ(fixture.lines.count(3), before + 1);
     // A card that is gone asserts nothing.
     fixture.sw.port(1).remove_card();
     settle();
-    EXPECT_FALSE(lines.level(3));
+    EXPECT_FALSE(fixture.lines.level(3));
   });
 }
 

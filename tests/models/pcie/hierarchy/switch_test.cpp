@@ -198,8 +198,6 @@ TEST(Switch, ASwitchBelowASwitch) {
   SwitchFixture::Config config;
   config.nested = true;
   SwitchFixture fixture(config);
-  Lines lines("lines");
-  fixture.root_complex.interrupt.bind(lines);
   const Id far = make_id(8, 0, 0), far_port = make_id(7, 0, 0);
   fixture.run([&] {
     fixture.enumerate_switch();

@@ -254,8 +254,6 @@ TEST_P(InterruptBy, KeepsItsPlaceAmongTheData) {
   Fixture::Config config = with_root_port_credits(posted(1, 0));
   config.endpoint.functions[0].interrupt_pin = 1;
   Fixture fixture(config);
-  Lines lines("lines");
-  fixture.root_complex.interrupt.bind(lines);
   constexpr unsigned writes = 6, packets = 8;  // of 128 bytes, Max_Payload_Size after reset
   fixture.run([&] {
     fixture.enumerate();
@@ -277,10 +275,10 @@ TEST_P(InterruptBy, KeepsItsPlaceAmongTheData) {
     for (const auto& write : all) fixture.wait_for(*write);
     pause(20 * us);
   });
-  std::vector<vp::Picoseconds> interrupts = lines.times;
+  std::vector<vp::Picoseconds> interrupts = fixture.lines.times;
   for (const auto& message : fixture.memory.messages) interrupts.push_back(message.when);
   const std::vector<bool> alternating{true, false, true, false, true, false};
-  EXPECT_EQ(lines.levels(), pin ? alternating : std::vector<bool>{});
+  EXPECT_EQ(fixture.lines.levels(), pin ? alternating : std::vector<bool>{});
   const auto& data = fixture.memory.writes;
   ASSERT_EQ(data.size(), writes * packets);
   ASSERT_EQ(interrupts.size(), writes);
@@ -297,24 +295,22 @@ TEST(BackPressure, AResetTakesThePinBackAndForgetsWhatWaits) {
   Fixture::Config config = with_root_port_credits(posted(1, 0));
   config.endpoint.functions[0].interrupt_pin = 1;
   Fixture fixture(config);
-  Lines lines("lines");
-  fixture.root_complex.interrupt.bind(lines);
   fixture.run([&] {
     fixture.enumerate();
     fixture.endpoint.function(0).set_intx(true);
     pause(10 * us);
-    EXPECT_TRUE(lines.level(1));
+    EXPECT_TRUE(fixture.lines.level(1));
     const auto write = fixture.logic.dma_write(0x1000, std::vector<std::uint8_t>(4096, 7));
     fixture.endpoint.function(0).set_intx(false);
     fixture.endpoint.function(0).set_intx(true);
     fixture.endpoint.function(0).reset(Reset::function);
     EXPECT_TRUE(write->done);
     pause(10 * us);
-    EXPECT_EQ(lines.levels(), (std::vector<bool>{true, false}));
+    EXPECT_EQ(fixture.lines.levels(), (std::vector<bool>{true, false}));
     fixture.enumerate();
     fixture.endpoint.function(0).set_intx(true);
     pause(10 * us);
-    EXPECT_EQ(lines.levels(), (std::vector<bool>{true, false, true}));
+    EXPECT_EQ(fixture.lines.levels(), (std::vector<bool>{true, false, true}));
   });
 }
 
