@@ -67,10 +67,9 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
                     place.first_virtual_without_ari - place.number, common.tags > 256},
         lowest);
     for (unsigned i = 0; i < virtual_functions.count; ++i) {
-      virtual_functions_.emplace_back(
-          new Function(fmt::format("vf{}", i).c_str(),
-                       {place.number, 0, place.first != nullptr ? place.first : this}, this, i,
-                       virtual_config(config), common, uplink, domain, statistics));
+      virtual_functions_.emplace_back(new Function(fmt::format("vf{}", i).c_str(), {place.number},
+                                                   this, i, virtual_config(config), common, uplink,
+                                                   domain, statistics));
     }
   }
   // 6.6.2: a function level reset takes 100 ms at most.
@@ -94,7 +93,7 @@ void Function::reset(Reset kind) {
   map();
   completer_.reset();
   requester_.reset();
-  interrupts_.flush();
+  interrupts_.flush();  // what device logic has signalled in answer to the end of its writes
   update_virtual_functions();
   if (kind == Reset::cold && on_power_loss_) on_power_loss_();
   for (const std::function<void()>& action : on_reset_) action();

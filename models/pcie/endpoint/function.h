@@ -53,8 +53,8 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   /// The function's position among the functions of its endpoint.
   struct Place {
     unsigned number = 0;
-    unsigned next = 0;                       ///< next function of the ARI chain, 0 at its end
-    const Function* first = nullptr;         ///< function 0, or nullptr for itself
+    unsigned next = 0;                ///< next function of the ARI chain, 0 at its end
+    const Function* first = nullptr;  ///< nullptr for function 0 itself and for virtual functions
     Function* lowest_with_sr_iov = nullptr;  ///< nullptr if this function is that one
     /// Distance in routing IDs from function 0 to this function's first virtual function.
     unsigned first_virtual = 1;                ///< with ARI

@@ -52,8 +52,9 @@ FunctionCore::FunctionCore(const char* name, unsigned number, const FunctionConf
       power_(space_, config.no_soft_reset),
       express_(space_, express_config(number, common, config),
                physical_ != nullptr ? &physical_->express_ : nullptr),
-      payload_governor_(common.alternative_routing && first != nullptr ? first->express_
-                                                                       : express_),
+      payload_governor_(physical_ != nullptr ? physical_->payload_governor_
+                        : common.alternative_routing && first != nullptr ? first->express_
+                                                                         : express_),
       errors_(space_, express_, PortType::endpoint,
               physical_ != nullptr ? &physical_->errors_ : nullptr),
       deferrable_writes_(config.deferrable_writes) {

@@ -59,10 +59,11 @@ class FunctionCore {
   };
 
   /// `name` is for the log and must outlive the object. A physical function has no `of`. Throws
-  /// ConfigurationError if a value is impossible. `first` is function 0, or nullptr for itself.
+  /// ConfigurationError if a value is impossible. `first` is function 0, or nullptr for
+  /// function 0 itself and for a virtual function.
   FunctionCore(const char* name, unsigned number, const FunctionConfig& config,
                const Common& common, Uplink& uplink, const std::optional<Virtual>& of,
-               const FunctionCore* first = nullptr);
+               const FunctionCore* first);
   FunctionCore(const FunctionCore&) = delete;
 
   const char* name() const { return name_; }

@@ -67,7 +67,7 @@ unsigned Interrupts::vectors() const {
 }
 
 void Interrupts::signal(unsigned vector) {
-  perform_or_defer({false, false, vector});
+  perform_or_defer({vector});
 }
 
 // Whether MSI or MSI-X has accepted the vector.
@@ -84,11 +84,11 @@ bool Interrupts::send(unsigned vector) {
 }
 
 void Interrupts::perform(const Deferred& one) {
-  if (one.pin) {
+  if (one.vector) {
+    (send(*one.vector) ? sent_ : ignored_) += one.count;
+  } else {
     intx_level_ = one.level;
     update_intx();
-  } else {
-    (send(one.vector) ? sent_ : ignored_) += one.count;
   }
 }
 
@@ -98,7 +98,7 @@ void Interrupts::perform_or_defer(Deferred one) {
   one.behind = requester_.writes_begun();
   for (std::size_t i = deferred_.size(); i > 0 && deferred_[i - 1].behind == one.behind; --i) {
     Deferred& before = deferred_[i - 1];
-    if (before.pin != one.pin || before.vector != one.vector) continue;
+    if (before.vector != one.vector) continue;
     before.level = one.level;
     ++before.count;
     return;
@@ -115,7 +115,6 @@ void Interrupts::flush() {
 }
 
 void Interrupts::reset() {
-  deferred_.clear();
   if (msi_) msi_->reset();
   if (msi_x_) msi_x_->reset();
 }
@@ -123,14 +122,14 @@ void Interrupts::reset() {
 void Interrupts::set_intx(bool level) {
   if (pin_ == 0) return;
   core_.header().set_interrupt_status(level);
-  perform_or_defer({true, level});
+  perform_or_defer({std::nullopt, level});
 }
 
-// The reset ends the writes that wait.
+// The reset ends the writes behind which interrupts wait.
 void Interrupts::release_intx() {
   deferred_.clear();
   core_.header().set_interrupt_status(false);
-  perform({true, false});
+  perform({std::nullopt, false});
   intx_sent_ = false;
 }
 

@@ -29,7 +29,7 @@ class Interrupts {
   unsigned vectors() const;
   void set_intx(bool level);
 
-  /// Deasserts the pin before a reset.
+  /// Deasserts the pin before a reset, and forgets the interrupts that wait behind writes.
   void release_intx();
   /// Sends a message if the visible level of the pin has changed. Must be called after a change of
   /// registers, power state or link.
@@ -45,11 +45,10 @@ class Interrupts {
  private:
   // What device logic has signalled while writes waited. It counts when these have left.
   struct Deferred {
-    bool pin = false;    // or a vector
-    bool level = false;  // of the pin
-    unsigned vector = 0;
-    std::uint64_t behind = 0;  // Requester::writes_begun() at that time
-    unsigned count = 1;        // how often it was signalled
+    std::optional<unsigned> vector;  // nullopt for the pin
+    bool level = false;              // of the pin
+    std::uint64_t behind = 0;        // Requester::writes_begun() at that time
+    unsigned count = 1;              // how often it was signalled
   };
 
   void perform_or_defer(Deferred one);

@@ -588,15 +588,17 @@ void HalfLink::return_credits(const Tlp& tlp, vp::Picoseconds when) {
     if (update.replaces != vp::never) opposite_.data_link_.cancel_dllp(update.replaces);
     opposite_.send_dllp(update.leaves);
   }
+  const auto last_of_class = [this, of] {
+    return std::find_if(returning_.rbegin(), returning_.rend(),
+                        [of](const auto& one) { return one.of == of; });
+  };
   if (update.replaces != vp::never) {
-    const auto replaced = std::find_if(returning_.rbegin(), returning_.rend(),
-                                       [of](const auto& one) { return one.of == of; });
+    const auto replaced = last_of_class();
     assert(replaced != returning_.rend());
     returning_.erase(std::prev(replaced.base()));
   }
   // No UpdateFC passes one of its class, which may have had to wait longer.
-  const auto before = std::find_if(returning_.rbegin(), returning_.rend(),
-                                   [of](const auto& one) { return one.of == of; });
+  const auto before = last_of_class();
   vp::Picoseconds back = leaves + opposite_.min_latency_;
   if (before != returning_.rend()) back = std::max(back, before->when);
   if (crosses_) from_.domain().expect(back, link_.name);

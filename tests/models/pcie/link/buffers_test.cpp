@@ -59,9 +59,10 @@ TEST(RetryBuffer, SaysThatAnAcknowledgementIsUnknown) {
   EXPECT_EQ(buffer.room(1, 101), 900);
 }
 
-CreditAccount account(unsigned headers, unsigned data) {
+CreditAccount account(unsigned headers, unsigned data, unsigned scale = 1) {
   CreditConfig config;
   config.classes.fill({headers, data});
+  config.scale = scale;
   return CreditAccount(config, 256);
 }
 
@@ -116,10 +117,7 @@ TEST(CreditReturn, DoesNotWaitIfTheLargestPacketHasNoRoom) {
 
 // Scaled flow control (3.4.2): the DLLP has no bits for less than a unit.
 TEST(CreditReturn, ReturnsWholeUnits) {
-  CreditConfig config;
-  config.classes[0] = {128, 16 * 2047};  // in units of 4 and of 16
-  config.scale = 16;
-  CreditReturn returns(CreditAccount(config, 256));
+  CreditReturn returns(account(128, 16 * 2047, 16));  // in units of 4 and of 16
   returns.set_limit(100);
   const TlpPtr write = write_of(80);
   for (unsigned i = 0; i < 8; ++i) returns.arrived(*write, 10);
@@ -137,10 +135,7 @@ TEST(CreditReturn, ReturnsWholeUnits) {
 
 // A sender that has none left gets them when a unit is whole.
 TEST(CreditReturn, DoesNotWaitForMoreThanAUnit) {
-  CreditConfig config;
-  config.classes[0] = {144, 0};  // in units of 4
-  config.scale = 4;
-  CreditReturn returns(CreditAccount(config, 256));
+  CreditReturn returns(account(144, 0, 4));  // in units of 4
   returns.set_limit(100);
   const TlpPtr write = write_of(64);
   for (unsigned i = 0; i < 144; ++i) returns.arrived(*write, 10);
