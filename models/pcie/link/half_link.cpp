@@ -202,6 +202,7 @@ void HalfLink::clear() {
 
 void HalfLink::restart() {
   used_ = awake_ = 0;
+  acks_.clear();
   ack_leaves_ = -1;
   queue_.clear();
   follow_mode();
@@ -216,6 +217,7 @@ void HalfLink::recover(const Port& first, vp::Picoseconds end) {
   data_link_.retrain(link_.mode.rate(), data_link_config(), end, vp::now(), last);
   queue_.clear();
   follow_mode();
+  opposite_.forget_acks(known);
   for (std::size_t left = in_flight_.size(); left > 0; --left) {
     InFlight packet = in_flight_.pop();
     if (packet.received > last) {
@@ -324,7 +326,7 @@ vp::Picoseconds HalfLink::put_on_wire(const Tlp& tlp, unsigned bytes, vp::Picose
   const vp::Picoseconds arrival = wire.to + latency_;
   if (link_.sleeps) {
     used_ = std::max(used_, wire.to);
-    opposite_.wake(arrival);  // the acknowledgement wakes it
+    opposite_.acknowledge_at(arrival);
   }
   wire_bytes_ += bytes;
   if (link_.trace.on()) trace_tlp(link_.trace, wire.from, arrival, link_.name, name(), tlp);
@@ -332,8 +334,10 @@ vp::Picoseconds HalfLink::put_on_wire(const Tlp& tlp, unsigned bytes, vp::Picose
 }
 
 // The state in which the direction sleeps at that time, if it does.
-std::optional<ActiveState> HalfLink::asleep(vp::Picoseconds when) const {
+std::optional<ActiveState> HalfLink::asleep(vp::Picoseconds when) {
   if (!link_.sleeps) return {};
+  pass_acks(when);
+  opposite_.pass_acks(when);
   const unsigned states = from_.active_states();
   if (states & opposite_.from_.active_states() & l1 &&
       when > std::max(used_, opposite_.used_) + link_.config.l1_after && permits_l1(when) &&
@@ -380,6 +384,29 @@ vp::Picoseconds HalfLink::wake(vp::Picoseconds when) {
   const vp::Picoseconds awake = std::max(when, awake_);
   used_ = std::max(used_, awake);
   return awake;
+}
+
+// The ACK of a packet that arrives at `when` wakes the direction. Packets that are ready before that
+// do not notice. With bit errors the ACK counts at once, since errors of the idle wire are drawn
+// ahead.
+void HalfLink::acknowledge_at(vp::Picoseconds when) {
+  if (data_link_.perfect()) {
+    acks_.push(when);
+  } else {
+    wake(when);
+  }
+}
+
+void HalfLink::pass_acks(vp::Picoseconds when) {
+  while (!acks_.empty() && acks_.front() <= when) wake(acks_.pop());
+}
+
+// The packets that would have arrived after that time are sent again.
+void HalfLink::forget_acks(vp::Picoseconds after) {
+  for (std::size_t left = acks_.size(); left > 0; --left) {
+    const vp::Picoseconds when = acks_.pop();
+    if (when <= after) acks_.push(when);
+  }
 }
 
 void HalfLink::keep_awake(vp::Picoseconds until) {
@@ -546,6 +573,7 @@ bool HalfLink::deliver_one(const std::function<bool(const Tlp&)>& wanted) {
 // that arrive until it leaves.
 void HalfLink::take(const Tlp& tlp, vp::Picoseconds when) {
   credit_return_.arrived(tlp, when);
+  if (link_.sleeps) opposite_.pass_acks(when - to_.config_.latency);
   if (link_.config.dllps != DllpAccount::traffic || link_.mode.flits()) return;
   const vp::Picoseconds arrival = when - to_.config_.latency;
   if (arrival <= ack_leaves_) return;

@@ -138,9 +138,12 @@ class HalfLink {
   unsigned wire_bytes(const Tlp& tlp) const;
   vp::Picoseconds put_on_wire(const Tlp& tlp, unsigned bytes, vp::Picoseconds ready);
   unsigned format() const;
-  std::optional<ActiveState> asleep(vp::Picoseconds when) const;
+  std::optional<ActiveState> asleep(vp::Picoseconds when);
   bool permits_l1(vp::Picoseconds when) const;
   vp::Picoseconds wake(vp::Picoseconds when);
+  void acknowledge_at(vp::Picoseconds when);
+  void pass_acks(vp::Picoseconds when);
+  void forget_acks(vp::Picoseconds after);
   void set_replay_timer();
   void meet_idle_error();
   void schedule_incidents();
@@ -192,6 +195,7 @@ class HalfLink {
   std::uint64_t wire_bytes_ = 0;
   vp::Picoseconds used_ = 0;   // the end of the last transmission
   vp::Picoseconds awake_ = 0;  // the time at which the direction is in L0 after its last sleep
+  vp::Ring<vp::Picoseconds> acks_;  // the times at which ACKs are to wake the direction, in order
 };
 
 }  // namespace pcie

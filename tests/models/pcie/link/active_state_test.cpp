@@ -183,6 +183,39 @@ TEST(ActiveState, OfFunctions) {
   });
 }
 
+// A packet that goes up is ready before another one arrives from above, whose ACK would have to
+// wake the way up.
+TEST(ActiveState, AnAckDelaysNoPacketBeforeIt) {
+  SleepyFixture fixture(l0s, 4);
+  fixture.run([&] {
+    fixture.begin();
+    fixture.enable(Fixture::device, l0s);
+    const auto time_of_write = [&](bool after_store) {
+      fixture.time_of_read();
+      pause(500 * vp::ns);
+      if (after_store) fixture.write(Fixture::bar0, 1, 4);
+      const vp::Picoseconds start = vp::now();
+      fixture.logic.dma_write(0x1000, {1, 2, 3, 4});
+      pause(10 * vp::us);
+      return fixture.memory.writes.back().when - start;
+    };
+    const vp::Picoseconds alone = time_of_write(false);
+    EXPECT_EQ(time_of_write(true), alone);
+    // One that follows the ACK waits for the rest of the time that it takes to wake.
+    fixture.time_of_read();
+    pause(5 * vp::us);
+    const vp::Picoseconds start = vp::now();
+    fixture.write(Fixture::bar0, 1, 4);
+    pause(start + 400 * vp::ns - vp::now());
+    fixture.logic.dma_write(0x1000, {1, 2, 3, 4});
+    pause(10 * vp::us);
+    const vp::Picoseconds waited = fixture.memory.writes.back().when - start - 400 * vp::ns - alone;
+    // It arrives after 300 ns on the wire, which its 20 bytes do not make much longer.
+    EXPECT_NEAR(static_cast<double>(waited),
+                static_cast<double>(exit_latency(l0s, 4) - 100 * vp::ns), 2'000);
+  });
+}
+
 // 5.4.1.3.1: a link enters L1 only while its senders have credits for the largest packet. What
 // waits for credits finds it in L0, and so does any other packet.
 TEST(ActiveState, ALinkWithoutCreditsStaysOutOfL1) {
