@@ -116,6 +116,33 @@ TEST_P(Goodput, Published) {
   EXPECT_NEAR(streams.down.goodput(), row.published, 0.01 * row.published);
 }
 
+struct RetryRoom {
+  std::uint64_t bytes, packets;
+};
+
+class LongLink : public testing::TestWithParam<RetryRoom> {};
+
+// Each round trip of 100 us carries as many packets as the retry buffer keeps, of 280 bytes on the
+// wire each. A packet that is larger than the buffer needs all of it.
+TEST_P(LongLink, HasTheGoodputOfItsRetryBuffer) {
+  const auto [bytes, packets] = GetParam();
+  const Row row{3, 4, 256, static_cast<double>(packets) * 256 * 8 / 100e3, 0, 0};
+  LinkConfig config{row.generation, row.lanes, 60 * vp::us, 40 * vp::us};
+  config.retry_buffer = bytes;
+  Streams streams(row, config, 1000 + 20 * static_cast<unsigned>(packets));
+  streams.up.send_all();
+  sc_core::sc_start();
+  EXPECT_NEAR(streams.down.goodput(), row.one_way, 0.01 * row.one_way);
+}
+
+INSTANTIATE_TEST_SUITE_P(Link, LongLink,
+                         testing::Values(RetryRoom{1, 1}, RetryRoom{280, 1}, RetryRoom{559, 1},
+                                         RetryRoom{560, 2}, RetryRoom{16 * 280, 16},
+                                         RetryRoom{64 * 280 - 1, 63}, RetryRoom{64 * 280, 64}),
+                         [](const auto& info) {
+                           return "Bytes" + std::to_string(info.param.bytes);
+                         });
+
 INSTANTIATE_TEST_SUITE_P(Link, Goodput, testing::ValuesIn(table), [](const auto& info) {
   const Row& row = info.param;
   return "Gen" + std::to_string(row.generation) + "X" + std::to_string(row.lanes) + "Bytes" +
