@@ -119,8 +119,11 @@ int oae_port_begin(struct oae_port *port)
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
 	state = oae_fate_begin(port, OAE_HOST_PORT_CONTROL_OPEN_MASK |
 					     OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, port->exchange.epoch));
-	if (!oae_exchange_open(&port->exchange, before, state))
+	if (!oae_exchange_open(&port->exchange, before, state)) {
+		/* Nobody knows the epoch of the hardware. The next swap begins another one. */
+		WRITE_ONCE(port->stale, true);
 		return -EIO;
+	}
 	WRITE_ONCE(port->stale, port->maps);
 	return 0;
 }

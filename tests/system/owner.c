@@ -332,6 +332,33 @@ static void keep_outcomes(void) {
   oae_port_close(port);
 }
 
+/* Each of the four answers of a begin is lost once. */
+static void begin_in_vain(void) {
+  struct oae_port* port = open_port(1);
+  int file = oae_port_fd(port);
+
+  for (int answer = 1; answer <= 4; answer++) {
+    struct oae_swap swap = a_swap(OAE_SWAP_VERB_FETCH_ADD);
+    struct oae_epoch epoch = {.size = sizeof(epoch)};
+    char command[64];
+    unsigned int before;
+
+    expect("a swap", oae_port_swap(port, &swap), 0);
+    before = swap.epoch;
+    snprintf(command, sizeof(command), "vpctl inject host_ipu.up completion_timeout CplD %d",
+             answer);
+    expect("an injection", system(command), 0);
+    expect("a begin", asked(file, OAE_IOC_BEGIN, &epoch), EIO);
+    swap = a_swap(OAE_SWAP_VERB_FETCH_ADD);
+    expect("the next swap", oae_port_swap(port, &swap), 0);
+    expect("its status", swap.status, OAE_SWAP_STATUS_OK);
+    expect("its sequence", swap.sequence, 1);
+    expect("its epoch is another one", swap.epoch != before, true);
+    expect("a begin", asked(file, OAE_IOC_BEGIN, &epoch), 0);
+  }
+  oae_port_close(port);
+}
+
 /* A file that is open for reading changes nothing. */
 static void read_only(void) {
   struct oae_swap swap = a_swap(OAE_SWAP_VERB_FETCH_ADD);
@@ -506,6 +533,7 @@ int main(int count, char** arguments) {
       {"resets", die_in_resets},
       {"close_frozen", close_frozen},
       {"outcomes", keep_outcomes},
+      {"begins", begin_in_vain},
       {"read_only", read_only},
       {"map_unbound", map_unbound},
       {"poll", poll_on},

@@ -56,6 +56,7 @@ SCRIPTS = {
     "buffer": "owner buffer\necho 0000:01:00.0 > $driver/bind\n",
     "pages": "owner pages\n",
     "outcomes": "lose 5\nowner outcomes\n",
+    "begins": "patient\nowner begins\n",
     "count_settled": "lose 5\nowner count_settled\n",
     # The answer of each verb is lost, and its owner dies without having asked for it again, or asked in vain for its
     # reversal, whose answer is lost too. The port's journal is read twice before that.
@@ -134,6 +135,9 @@ class Owners(machine.TestCase):
 
     def test_an_outcome_is_kept_until_its_owner_has_it(self):
         self.good("outcomes")
+
+    def test_a_swap_begins_the_epoch_that_a_begin_has_not(self):
+        self.good("begins")
 
     def test_what_a_reset_settles_is_counted(self):
         self.good("count_settled")

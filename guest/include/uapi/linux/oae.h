@@ -385,7 +385,10 @@ struct oae_fate {
 #define OAE_IOC_SETTLE _IO(OAE_IOC_MAGIC, 0x12) /* struct oae_swap */
 #define OAE_IOC_STATS _IO(OAE_IOC_MAGIC, 0x13) /* struct oae_stats */
 #define OAE_IOC_FIRMWARE_STATS _IO(OAE_IOC_MAGIC, 0x14) /* struct oae_firmware_stats */
-/* Begins an epoch, as an open does. EIO: an outcome of the kernel's has to be settled first. */
+/*
+ * Begins an epoch, as an open does. EIO: an outcome of the kernel's has to be settled first, or an
+ * answer of the device was lost; OAE_IOC_SWAP then begins the epoch.
+ */
 #define OAE_IOC_BEGIN _IO(OAE_IOC_MAGIC, 0x15) /* struct oae_epoch */
 #define OAE_IOC_WORDS _IO(OAE_IOC_MAGIC, 0x16) /* struct oae_words */
 #define OAE_IOC_FATE _IO(OAE_IOC_MAGIC, 0x17) /* struct oae_fate */
