@@ -193,8 +193,8 @@ class HalfLink {
   vp::Event recovered_;   // the end of Recovery, at the sender
   std::array<Count, tlp_types> counts_{};
   std::uint64_t wire_bytes_ = 0;
-  vp::Picoseconds used_ = 0;   // the end of the last transmission
-  vp::Picoseconds awake_ = 0;  // the time at which the direction is in L0 after its last sleep
+  vp::Picoseconds used_ = 0;        // the end of the last transmission
+  vp::Picoseconds awake_ = 0;       // the time at which the direction is in L0 after its last sleep
   vp::Ring<vp::Picoseconds> acks_;  // the times at which ACKs are to wake the direction, in order
 };
 
