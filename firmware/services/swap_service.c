@@ -51,7 +51,7 @@ static bool collect(struct swap_service* service, unsigned n) {
 /* What keeps a port from being offered a payload. */
 enum hindrance {
   NONE,
-  WAITS, /* Something has to happen first, which is an event. */
+  WAITS, /* Something has to happen first. It is an event, or the partner says so. */
   MOVED, /* Something has happened since the status was read. */
 };
 
@@ -97,7 +97,7 @@ static void write_offer(struct swap_service* service, unsigned n, uint64_t heade
 }
 
 /*
- * Serves a port by one read of its status. Returns false if the status has to be read again. The
+ * Serves a port by what its status shows. Returns false if the status has to be read again. The
  * command that ends the service acknowledges the events in the status. A change in between leaves
  * an event behind: another one or, if the offer is out of date by then, its refusal. A second event
  * of the same kind is acknowledged unseen, however, and no offer may depend on it. The actions
