@@ -116,9 +116,9 @@ void Function::lane_failed(unsigned lane) {
 }
 
 void Function::unblocked() {
-  // The function and its virtual functions take turns to be the first.
+  // The function and its virtual functions take turns to be the first of those that find room.
   const std::size_t count = 1 + virtual_functions_.size();
-  first_ = (first_ + 1) % count;
+  if (!core_.uplink().full()) first_ = (first_ + 1) % count;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t one = (first_ + i) % count;
     (one == 0 ? *this : *virtual_functions_[one - 1]).send_waiting();

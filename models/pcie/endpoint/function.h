@@ -144,7 +144,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   Requester requester_;
   std::optional<LinkCapabilities> link_capabilities_;  // function 0 only
   std::vector<std::unique_ptr<Function>> virtual_functions_;
-  std::size_t first_ = 0;  // the one that is first to send, or 0 for the physical function
+  std::size_t first_ = 0;  // who is first to send: this function, or virtual function first_ - 1
 };
 
 }  // namespace pcie

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <utility>
+
 #include "models/pcie/config/capabilities/alternative_routing.h"
 #include "models/pcie/protocol/configuration_error.h"
 #include "tests/models/pcie/fixture.h"
@@ -294,39 +297,65 @@ TEST(VirtualFunction, DmaAndMessagesBearItsId) {
   });
 }
 
-// The physical function and two virtual ones have more to write than the link takes.
-TEST(VirtualFunction, AllTakeTurnsToWrite) {
-  Fixture::Config config = Virtual::config(2, 0);
+// How many physical functions there are, and how many virtual ones the first of them has.
+class Writers : public testing::TestWithParam<std::pair<unsigned, unsigned>> {};
+
+// All have more to write than the link takes. Physical functions share it, and the first of them
+// shares its part with its virtual functions.
+TEST_P(Writers, TakeTurns) {
+  const auto [physical, virtual_ones] = GetParam();
+  constexpr unsigned writes = 60, looked_at = 90;
+  Fixture::Config config = Virtual::config(virtual_ones, 0);
+  config.endpoint.functions.resize(physical);
   config.link.generation = 1;
   config.link.lanes = 1;
   config.link.transmit_queue = 0;
   Virtual device(config);
   Fixture& fixture = device.fixture;
-  constexpr unsigned writers = 3, writes = 60;
-  fixture.run([&] {
+  std::optional<Logic> second;
+  std::vector<Logic*> writers;
+  writers.push_back(&fixture.logic);
+  for (const auto& logic : device.logic) writers.push_back(logic.get());
+  if (physical == 2) {
+    second.emplace("second", fixture.card);
+    writers.push_back(&*second);
+    fixture.endpoint.function(1).bar.bind(second->bar);
+    second->dma.bind(fixture.endpoint.function(1).dma);
+  }
+  fixture.run([&, virtual_ones = virtual_ones, physical = physical] {
     device.enumerate(true);
-    device.enable(2);
+    device.enable(virtual_ones);
     pause(1 * vp::us);
-    for (unsigned i = 0; i < 2; ++i) {
-      fixture.config_write(device.id(i), Header::command, Header::CommandBit::bus_master, 2);
+    for (unsigned i = 0; i < virtual_ones; ++i) {
+      fixture.config_write(device.vf(i).id(), Header::command, Header::CommandBit::bus_master, 2);
+    }
+    if (physical == 2) {
+      fixture.config_write(make_id(1, 0, 1), Header::command, memory_and_master, 2);
     }
     std::vector<std::unique_ptr<Logic::Dma>> begun;
-    for (unsigned i = 0; i < writers; ++i) {
-      Logic& logic = i == 0 ? fixture.logic : *device.logic[i - 1];
+    for (unsigned i = 0; i < writers.size(); ++i) {
       for (unsigned j = 0; j < writes; ++j) {
-        begun.push_back(logic.dma_write(0x1000 * i, std::vector<std::uint8_t>(64)));
+        begun.push_back(writers[i]->dma_write(0x1000 * i, std::vector<std::uint8_t>(64)));
       }
     }
     for (const auto& one : begun) fixture.wait_for(*one);
     pause(100 * vp::us);
   });
-  // When half of all writes have arrived, a third of these are of each function.
-  ASSERT_EQ(fixture.memory.writes.size(), writers * writes);
-  unsigned of[writers] = {};
-  for (unsigned i = 0; i < writers * writes / 2; ++i) ++of[fixture.memory.writes[i].address >> 12];
-  // What was in the queue of the link before anything had to wait is of the first function.
-  for (unsigned i = 1; i < writers; ++i) EXPECT_NEAR(of[i], writes / 2, 5) << i;
+  ASSERT_EQ(fixture.memory.writes.size(), writers.size() * writes);
+  std::vector<unsigned> of(writers.size());
+  for (unsigned i = 0; i < looked_at; ++i) ++of[fixture.memory.writes[i].address >> 12];
+  // The queue of the link has taken the first function's first writes before any had to wait.
+  for (unsigned i = 1; i <= virtual_ones; ++i) {
+    EXPECT_NEAR(of[i], 1. * looked_at / physical / (1 + virtual_ones), 5) << i;
+  }
 }
+INSTANTIATE_TEST_SUITE_P(VirtualFunction, Writers,
+                         testing::Values(std::pair(1u, 2u), std::pair(2u, 1u), std::pair(2u, 2u),
+                                         std::pair(2u, 3u)),
+                         [](const auto& info) {
+                           return std::to_string(info.param.first) + "And" +
+                                  std::to_string(info.param.second);
+                         });
 
 TEST(VirtualFunction, AFunctionLevelResetIsItsOwn) {
   Virtual device;
