@@ -100,6 +100,8 @@ HalfLink::HalfLink(const LinkContext& link, LinkMode& mode, Recovery& recovery, 
                  data_link_.sleep_until(vp::now());
                  watch_idle_wire();
                  from_.trained(link_.mode.generation(), link_.mode.lanes());
+                 // A lane may have failed since the other end came up, at the same time.
+                 if (to_.link_up_ && lanes_ != link_.mode.lanes()) recovery_.enter(from_);
                }),
       recovered_(from.domain(),
                  [this] { from_.retrained(link_.mode.generation(), link_.mode.lanes()); }) {
@@ -107,6 +109,7 @@ HalfLink::HalfLink(const LinkContext& link, LinkMode& mode, Recovery& recovery, 
 }
 
 void HalfLink::follow_mode() {
+  lanes_ = link_.mode.lanes();
   dllp_limit_ = dllp_limit(link_.mode, link_.config.max_payload);
   credit_return_.set_limit(dllp_limit_);
 }
