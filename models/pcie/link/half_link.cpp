@@ -322,7 +322,10 @@ unsigned HalfLink::format() const {
 
 // Returns the time at which the port receives the TLP.
 vp::Picoseconds HalfLink::put_on_wire(const Tlp& tlp, unsigned bytes, vp::Picoseconds ready) {
-  if (link_.sleeps) ready = wake(ready);
+  if (link_.sleeps) {
+    pass_acks(ready);
+    ready = wake(ready);
+  }
   if (!data_link_.perfect()) set_replay_timer();
   const Wire::Occupied wire = data_link_.transmit(ready, bytes);
   queue_.push(wire.from, wire.to, bytes);
@@ -337,18 +340,22 @@ vp::Picoseconds HalfLink::put_on_wire(const Tlp& tlp, unsigned bytes, vp::Picose
 }
 
 // The state in which the direction sleeps at that time, if it does.
-std::optional<ActiveState> HalfLink::asleep(vp::Picoseconds when) {
+std::optional<ActiveState> HalfLink::asleep(vp::Picoseconds when) const {
   if (!link_.sleeps) return {};
-  pass_acks(when);
-  opposite_.pass_acks(when);
   const unsigned states = from_.active_states();
   if (states & opposite_.from_.active_states() & l1 &&
-      when > std::max(used_, opposite_.used_) + link_.config.l1_after && permits_l1(when) &&
-      opposite_.permits_l1(when)) {
+      when > std::max(last_use(), opposite_.last_use()) + link_.config.l1_after &&
+      permits_l1(when) && opposite_.permits_l1(when)) {
     return l1;
   }
   if (states & l0s && when > used_ + link_.config.l0s_after) return l0s;
   return {};
+}
+
+// The end of the last transmission, or the last ACK of a packet on its way. A link is not in L1
+// while it owes an ACK.
+vp::Picoseconds HalfLink::last_use() const {
+  return acks_.empty() ? used_ : std::max(used_, acks_[acks_.size() - 1]);
 }
 
 // A link does not enter L1 before both senders have credits for the largest packet of each class
@@ -389,9 +396,9 @@ vp::Picoseconds HalfLink::wake(vp::Picoseconds when) {
   return awake;
 }
 
-// The ACK of a packet that arrives at `when` wakes the direction. Packets that are ready before that
-// do not notice. With bit errors the ACK counts at once, since errors of the idle wire are drawn
-// ahead.
+// The ACK of a packet that arrives at `when` wakes the direction. Packets that are ready before
+// that do not notice. With bit errors the ACK counts at once, since errors of the idle wire are
+// drawn ahead.
 void HalfLink::acknowledge_at(vp::Picoseconds when) {
   if (data_link_.perfect()) {
     acks_.push(when);
@@ -401,7 +408,7 @@ void HalfLink::acknowledge_at(vp::Picoseconds when) {
 }
 
 void HalfLink::pass_acks(vp::Picoseconds when) {
-  while (!acks_.empty() && acks_.front() <= when) wake(acks_.pop());
+  for (; !acks_.empty() && acks_.front() <= when; acks_.pop()) wake(acks_.front());
 }
 
 // The packets that would have arrived after that time are sent again.
@@ -595,7 +602,10 @@ void HalfLink::send_dllp(vp::Picoseconds when) {
 vp::Picoseconds HalfLink::dllp_leaves(vp::Picoseconds when) {
   const vp::Picoseconds latency = from_.config_.latency;
   vp::Picoseconds leaves = when + latency;
-  if (link_.sleeps) leaves = wake(leaves);
+  if (link_.sleeps) {
+    pass_acks(leaves);
+    leaves = wake(leaves);
+  }
   if (link_.config.dllps == DllpAccount::traffic && !link_.mode.flits()) {
     leaves = queue_.end_of_packet(leaves);
   }

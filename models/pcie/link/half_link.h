@@ -138,7 +138,8 @@ class HalfLink {
   unsigned wire_bytes(const Tlp& tlp) const;
   vp::Picoseconds put_on_wire(const Tlp& tlp, unsigned bytes, vp::Picoseconds ready);
   unsigned format() const;
-  std::optional<ActiveState> asleep(vp::Picoseconds when);
+  std::optional<ActiveState> asleep(vp::Picoseconds when) const;
+  vp::Picoseconds last_use() const;
   bool permits_l1(vp::Picoseconds when) const;
   vp::Picoseconds wake(vp::Picoseconds when);
   void acknowledge_at(vp::Picoseconds when);

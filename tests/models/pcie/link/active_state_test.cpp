@@ -216,6 +216,54 @@ TEST(ActiveState, AnAckDelaysNoPacketBeforeIt) {
   });
 }
 
+// A packet that goes down notices an ACK before one that goes up later, which is ready earlier.
+TEST(ActiveState, AnAckWakesInTheOrderOfItsDirection) {
+  auto config = SleepyFixture::configuration(l0s, 4);
+  config.root_complex.latency = 200 * vp::ns;
+  SleepyFixture fixture(config);
+  fixture.run([&] {
+    fixture.begin();
+    fixture.enable(Fixture::device, l0s);
+    const auto time_of_write = [&](unsigned stores) {
+      pause(20 * vp::us);
+      for (unsigned i = 0; i < stores; ++i) {
+        fixture.write(Fixture::bar0 + 4 * i, 1, 4);
+        if (i + 1 < stores) pause(350 * vp::ns);
+      }
+      pause(10 * vp::ns);
+      const vp::Picoseconds start = vp::now();
+      fixture.logic.dma_write(0x1000, {1, 2, 3, 4});
+      pause(10 * vp::us);
+      return fixture.memory.writes.back().when - start;
+    };
+    const vp::Picoseconds alone = time_of_write(0);
+    EXPECT_EQ(time_of_write(2), alone);
+  });
+}
+
+// The ACK of a packet that is on its way keeps the link out of L1.
+TEST(ActiveState, NoLinkSleepsBeforeAPacketIsAcknowledged) {
+  auto config = SleepyFixture::configuration(l1, 4);
+  config.link.l1_after = 100 * vp::ns;
+  SleepyFixture fixture(config);
+  fixture.run([&] {
+    fixture.begin();
+    const auto time_of_write = [&] {
+      fixture.time_of_read();
+      fixture.write(Fixture::bar0, 1, 4);
+      pause(250 * vp::ns);
+      const vp::Picoseconds start = vp::now();
+      fixture.logic.dma_write(0x1000, {1, 2, 3, 4});
+      pause(100 * vp::us);
+      return fixture.memory.writes.back().when - start;
+    };
+    const vp::Picoseconds awake = time_of_write();
+    fixture.enable(Fixture::root_port, l1);
+    fixture.enable(Fixture::device, l1);
+    EXPECT_EQ(time_of_write(), awake);
+  });
+}
+
 // 5.4.1.3.1: a link enters L1 only while its senders have credits for the largest packet. What
 // waits for credits finds it in L0, and so does any other packet.
 TEST(ActiveState, ALinkWithoutCreditsStaysOutOfL1) {
