@@ -57,6 +57,8 @@ class DataLink {
 
   /// Whether the bit error rate is zero.
   bool perfect() const { return config_.bit_error_rate == 0; }
+  /// The width since the last training or Recovery.
+  unsigned lanes() const { return config_.lanes; }
   /// Occupies the wire like Wire::occupy() and returns the transmission that arrives. It begins
   /// when the retry buffer has room for the packet, and after the DLLPs that are due before.
   Wire::Occupied transmit(vp::Picoseconds ready, unsigned bytes) {

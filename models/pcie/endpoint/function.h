@@ -144,7 +144,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   Requester requester_;
   std::optional<LinkCapabilities> link_capabilities_;  // function 0 only
   std::vector<std::unique_ptr<Function>> virtual_functions_;
-  std::size_t first_ = 0;  // who is first to send: this function, or virtual function first_ - 1
+  std::size_t first_ = 0;  // who is first to send: 0 is this function, n its virtual function n - 1
 };
 
 }  // namespace pcie

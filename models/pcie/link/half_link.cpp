@@ -101,7 +101,8 @@ HalfLink::HalfLink(const LinkContext& link, LinkMode& mode, Recovery& recovery, 
                  watch_idle_wire();
                  from_.trained(link_.mode.generation(), link_.mode.lanes());
                  // A lane may have failed since the other end came up, at the same time.
-                 if (to_.link_up_ && lanes_ != link_.mode.lanes()) recovery_.enter(from_);
+                 if (to_.link_up_ && data_link_.lanes() != link_.mode.lanes())
+                   recovery_.enter(from_);
                }),
       recovered_(from.domain(),
                  [this] { from_.retrained(link_.mode.generation(), link_.mode.lanes()); }) {
@@ -109,7 +110,6 @@ HalfLink::HalfLink(const LinkContext& link, LinkMode& mode, Recovery& recovery, 
 }
 
 void HalfLink::follow_mode() {
-  lanes_ = link_.mode.lanes();
   dllp_limit_ = dllp_limit(link_.mode, link_.config.max_payload);
   credit_return_.set_limit(dllp_limit_);
 }
@@ -322,10 +322,7 @@ unsigned HalfLink::format() const {
 
 // Returns the time at which the port receives the TLP.
 vp::Picoseconds HalfLink::put_on_wire(const Tlp& tlp, unsigned bytes, vp::Picoseconds ready) {
-  if (link_.sleeps) {
-    pass_acks(ready);
-    ready = wake(ready);
-  }
+  if (link_.sleeps) ready = wake(ready);
   if (!data_link_.perfect()) set_replay_timer();
   const Wire::Occupied wire = data_link_.transmit(ready, bytes);
   queue_.push(wire.from, wire.to, bytes);
@@ -377,8 +374,14 @@ bool HalfLink::permits_l1(vp::Picoseconds when) const {
   return true;
 }
 
-// Returns the time at which the direction is in L0 for a packet that is ready at `when`.
+// Returns the time at which the direction is in L0 for a packet that is ready at `when`, after the
+// ACKs that leave before it.
 vp::Picoseconds HalfLink::wake(vp::Picoseconds when) {
+  pass_acks(when);
+  return leave_sleep(when);
+}
+
+vp::Picoseconds HalfLink::leave_sleep(vp::Picoseconds when) {
   const std::optional<ActiveState> state = asleep(when);
   if (state) {
     awake_ = when + exit_latency(*state, link_.mode.generation());
@@ -403,12 +406,12 @@ void HalfLink::acknowledge_at(vp::Picoseconds when) {
   if (data_link_.perfect()) {
     acks_.push(when);
   } else {
-    wake(when);
+    leave_sleep(when);
   }
 }
 
 void HalfLink::pass_acks(vp::Picoseconds when) {
-  for (; !acks_.empty() && acks_.front() <= when; acks_.pop()) wake(acks_.front());
+  for (; !acks_.empty() && acks_.front() <= when; acks_.pop()) leave_sleep(acks_.front());
 }
 
 // The packets that would have arrived after that time are sent again.
@@ -602,10 +605,7 @@ void HalfLink::send_dllp(vp::Picoseconds when) {
 vp::Picoseconds HalfLink::dllp_leaves(vp::Picoseconds when) {
   const vp::Picoseconds latency = from_.config_.latency;
   vp::Picoseconds leaves = when + latency;
-  if (link_.sleeps) {
-    pass_acks(leaves);
-    leaves = wake(leaves);
-  }
+  if (link_.sleeps) leaves = wake(leaves);
   if (link_.config.dllps == DllpAccount::traffic && !link_.mode.flits()) {
     leaves = queue_.end_of_packet(leaves);
   }

@@ -142,6 +142,7 @@ class HalfLink {
   vp::Picoseconds last_use() const;
   bool permits_l1(vp::Picoseconds when) const;
   vp::Picoseconds wake(vp::Picoseconds when);
+  vp::Picoseconds leave_sleep(vp::Picoseconds when);
   void acknowledge_at(vp::Picoseconds when);
   void pass_acks(vp::Picoseconds when);
   void forget_acks(vp::Picoseconds after);
@@ -184,7 +185,6 @@ class HalfLink {
   vp::Picoseconds credited_ = 0;     // the last time at which credits came back
   std::vector<TlpPtr> received_;     // the receive buffer, used while the receiver is not ready
   CreditReturn credit_return_;       // the receiver's
-  unsigned lanes_ = 0;               // of the mode that this direction follows
   vp::Picoseconds dllp_limit_ = 0;   // how long the receiver's ACKs and UpdateFCs wait for more
   vp::Picoseconds ack_leaves_ = -1;  // when the receiver's last ACK leaves
   FaultInjection faults_;
