@@ -302,6 +302,17 @@ unsigned Fixture::find_extended_capability(Id id, std::uint16_t capability) {
   return 0;
 }
 
+void Fixture::enable_errors(Id id) {
+  const unsigned control = find_capability(id, PciExpress::id) + PciExpress::device_control;
+  config_write(id, control, config_read(id, control, 2) | 0xf, 2);
+}
+
+void Fixture::enable_msi(Id id) {
+  const unsigned msi = find_capability(id, Msi::id);
+  config_write(id, msi + Msi::message_address, 0xfee01000, 4);
+  config_write(id, msi + Msi::message_control, Msi::ControlBit::enable, 2);
+}
+
 void Fixture::enumerate() {
   config_write(root_port, Type1Header::primary_bus_number, 0x00010100, 4);  // buses 0, 1, 1
   config_write(root_port, Type1Header::memory_base, 0xc010c000, 4);         // 2 MiB

@@ -175,6 +175,11 @@ class Fixture : public sc_core::sc_module {
   unsigned find_capability(Id id, std::uint8_t capability);
   unsigned find_extended_capability(Id id, std::uint16_t capability);
 
+  /// Enables the reporting of all errors.
+  void enable_errors(Id id);
+  /// Enables the first vector of MSI, whose message is for 0xfee01000.
+  void enable_msi(Id id);
+
   /// Sets bus numbers and the addresses of windows and BARs, and enables both functions.
   void enumerate();
   /// Sets Max_Payload_Size and Max_Read_Request_Size, in bytes, at both ends.

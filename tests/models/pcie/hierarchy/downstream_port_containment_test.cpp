@@ -55,17 +55,10 @@ class Containment : public testing::Test {
     dpc = fixture.find_extended_capability(Fixture::root_port, DownstreamPortContainment::id);
     aer = fixture.find_extended_capability(Fixture::root_port, AdvancedErrorReporting::id);
     express = fixture.find_capability(Fixture::root_port, PciExpress::id);
-    for (const Id id : {Fixture::root_port, Fixture::device}) {
-      const unsigned device_control =
-          fixture.find_capability(id, PciExpress::id) + PciExpress::device_control;
-      fixture.config_write(id, device_control, fixture.config_read(id, device_control, 2) | 0xf, 2);
-    }
+    for (const Id id : {Fixture::root_port, Fixture::device}) fixture.enable_errors(id);
     fixture.config_write(Fixture::root_port, Type1Header::bridge_control,
                          Type1Header::BridgeControlBit::serr_enable, 2);
-    const unsigned msi = fixture.find_capability(Fixture::root_port, Msi::id);
-    fixture.config_write(Fixture::root_port, msi + Msi::message_address, 0xfee01000, 4);
-    fixture.config_write(Fixture::root_port, msi + Msi::message_control, Msi::ControlBit::enable,
-                         2);
+    fixture.enable_msi(Fixture::root_port);
     fixture.config_write(Fixture::root_port, aer + AdvancedErrorReporting::root_error_command,
                          AdvancedErrorReporting::RootErrorCommandBit::all, 4);
     fixture.config_write(Fixture::root_port, aer + AdvancedErrorReporting::control, 0x100,

@@ -38,9 +38,7 @@ struct CommandFixture : ResetFixture {
   RootPort& port() { return root_complex.port(0); }
   void listen() {
     begin();
-    const unsigned msi = find_capability(root_port, Msi::id);
-    config_write(root_port, msi + Msi::message_address, 0xfee01000, 4);
-    config_write(root_port, msi + Msi::message_control, Msi::ControlBit::enable, 2);
+    enable_msi(root_port);
     config_write(root_port, port_express + PciExpress::device_control, 0x281f, 2);
     clear();  // the link has come up
     command(interrupts);

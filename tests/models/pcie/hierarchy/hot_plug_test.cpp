@@ -52,10 +52,8 @@ struct HotPlugFixture : Fixture {
   void begin() {
     enumerate();
     express = find_capability(root_port, PciExpress::id);
-    const unsigned msi = find_capability(root_port, Msi::id);
-    config_write(root_port, msi + Msi::message_address, 0xfee01000, 4);
-    config_write(root_port, msi + Msi::message_data, 0x41, 2);
-    config_write(root_port, msi + Msi::message_control, Msi::ControlBit::enable, 2);
+    config_write(root_port, find_capability(root_port, Msi::id) + Msi::message_data, 0x41, 2);
+    enable_msi(root_port);
     config_write(root_port, express + PciExpress::device_control, 0x281f, 2);
     config_write(
         root_port,

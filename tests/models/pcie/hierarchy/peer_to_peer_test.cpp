@@ -297,14 +297,25 @@ TEST(PeerToPeer, ProcessorsAndDevicesTakeTurns) {
   }
 }
 
+// Device 3 takes no writes, and device 0 sends it more than the way holds.
+struct FullPeer : PeerFixture {
+  FullPeer() : PeerFixture(one_write()) {}
+  static Config one_write() {
+    Config config = reachable();
+    config.fixture.endpoint.credits.classes[0] = {1, 16};
+    return config;
+  }
+  void fill() {
+    enumerate_all();
+    logic.full = true;
+    for (unsigned i = 0; i < 4; ++i) logic_of(0).dma_write(bar0, {1, 2, 3, 4});
+  }
+};
+
 TEST(PeerToPeer, ALinkThatGoesDownFreesWhoWaitsForIt) {
-  SwitchFixture::Config config = reachable();
-  config.fixture.endpoint.credits.classes[0] = {1, 16};
-  PeerFixture fixture(config);
+  FullPeer fixture;
   fixture.run([&] {
-    fixture.enumerate_all();
-    fixture.logic.full = true;
-    for (unsigned i = 0; i < 4; ++i) fixture.logic_of(0).dma_write(Fixture::bar0, {1, 2, 3, 4});
+    fixture.fill();
     fixture.logic_of(0).dma_write(0x1000, {5, 6, 7, 8});
     pause(50 * us);
     EXPECT_EQ(fixture.memory.writes.size(), 1u) << "past those that wait, which go elsewhere";
@@ -317,13 +328,9 @@ TEST(PeerToPeer, ALinkThatGoesDownFreesWhoWaitsForIt) {
 
 // What waits for a device is refused when software closes the window, and holds up nothing.
 TEST(PeerToPeer, AWindowThatIsClosedFreesWhoWaitsForIt) {
-  SwitchFixture::Config config = reachable();
-  config.fixture.endpoint.credits.classes[0] = {1, 16};
-  PeerFixture fixture(config);
+  FullPeer fixture;
   fixture.run([&] {
-    fixture.enumerate_all();
-    fixture.logic.full = true;
-    for (unsigned i = 0; i < 4; ++i) fixture.logic_of(0).dma_write(Fixture::bar0, {1, 2, 3, 4});
+    fixture.fill();
     pause(50 * us);
     const std::uint64_t refused = fixture.counter("root_complex.port1.unsupported_requests");
     fixture.config_write(Fixture::root_port, Header::command, Header::CommandBit::bus_master, 2);

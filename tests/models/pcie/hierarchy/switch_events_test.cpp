@@ -164,9 +164,7 @@ TEST(Switch, CardsComeAndGoBelowIt) {
   fixture.run([&] {
     fixture.enumerate_switch();
     const unsigned express = fixture.find_capability(port_id(1), PciExpress::id);
-    const unsigned msi = fixture.find_capability(port_id(1), Msi::id);
-    fixture.config_write(port_id(1), msi + Msi::message_address, 0xfee01000, 4);
-    fixture.config_write(port_id(1), msi + Msi::message_control, Msi::ControlBit::enable, 2);
+    fixture.enable_msi(port_id(1));
     fixture.config_write(port_id(1), express + PciExpress::slot_control, 0x1028, 2);
     EXPECT_TRUE(fixture.sw.port(1).remove_card());
     EXPECT_FALSE(fixture.sw.port(1).remove_card());

@@ -143,18 +143,10 @@ struct SwitchFixture : Fixture {
       enumerate_device(i);
     }
   }
-  /// Enables the reporting of all errors.
-  void enable_errors(Id id) {
-    const unsigned control = find_capability(id, PciExpress::id) + PciExpress::device_control;
-    config_write(id, control, config_read(id, control, 2) | 0xf, 2);
-  }
   unsigned find_extended(Id id, unsigned capability) {
-    for (unsigned at = ConfigSpace::first_extended_capability; at != 0;
-         at = config_read(id, at + 2, 2) >> 4) {
-      if (config_read(id, at, 2) == capability) return at;
-    }
-    ADD_FAILURE() << "no capability " << capability;
-    return 0;
+    const unsigned at = find_extended_capability(id, static_cast<std::uint16_t>(capability));
+    EXPECT_NE(at, 0u) << "no capability " << capability;
+    return at;
   }
   std::uint32_t uncorrectable(Id id) {
     return config_read(id,

@@ -251,15 +251,11 @@ struct Stray {
     fixture.config_write(make_id(2, 0, 1), Header::command, memory_and_master, 2);
     set_bus(1);
     const Id port = Fixture::root_port;
-    const unsigned control =
-        fixture.find_capability(port, PciExpress::id) + PciExpress::device_control;
-    fixture.config_write(port, control, fixture.config_read(port, control, 2) | 0xf, 2);
+    fixture.enable_errors(port);
     const unsigned aer = fixture.find_extended_capability(port, AdvancedErrorReporting::id);
     fixture.config_write(port, aer + AdvancedErrorReporting::root_error_command,
                          AdvancedErrorReporting::RootErrorCommandBit::all, 4);
-    const unsigned msi = fixture.find_capability(port, Msi::id);
-    fixture.config_write(port, msi + Msi::message_address, 0xfee01000, 4);
-    fixture.config_write(port, msi + Msi::message_control, Msi::ControlBit::enable, 2);
+    fixture.enable_msi(port);
     const unsigned acs = fixture.find_extended_capability(port, AccessControl::id);
     fixture.config_write(port, acs + AccessControl::control,
                          AccessControl::ServiceBit::source_validation, 2);

@@ -359,13 +359,8 @@ TEST(FunctionsErrors, OneMessageOfAllFunctions) {
     fixture.enumerate();
     fixture.config_write(Fixture::root_port, Type1Header::bridge_control,
                          Type1Header::BridgeControlBit::serr_enable, 2);
-    const auto enable_errors = [&](Id id) {
-      const unsigned control =
-          fixture.find_capability(id, PciExpress::id) + PciExpress::device_control;
-      fixture.config_write(id, control, 0xf, 2);
-    };
-    enable_errors(Fixture::root_port);
-    for (unsigned i = 0; i < 8; ++i) enable_errors(make_id(1, 0, i));
+    fixture.enable_errors(Fixture::root_port);
+    for (unsigned i = 0; i < 8; ++i) fixture.enable_errors(make_id(1, 0, i));
     fixture.link.inject(Direction::down, {Error::bad_dllp, {}, 1});
     sc_core::wait(1, sc_core::SC_MS);
     for (unsigned i = 0; i < 8; ++i) {
