@@ -65,7 +65,7 @@ void Completer::map(bool exists) {
 }
 
 void Completer::reset() {
-  written_.reset();
+  if (written_) dropped_ = std::move(written_);
   completions_.flush();
   end_reads();
 }
@@ -111,6 +111,10 @@ void Completer::describe(Access& access, const TlpHeader& header) const {
 
 void Completer::write(TlpPtr request) {
   ++write_count_;
+  if (!core_.ready()) {
+    ++refused_;
+    return;
+  }
   written_ = std::move(request);
   written_at_ = 0;
   write_status_ = Status::success;
@@ -163,6 +167,7 @@ void Completer::resume_write() {
     note(*written_, to_status(write_.get_response_status()));
     continue_write();
   }
+  dropped_.reset();
   core_.uplink().release();
 }
 
@@ -184,6 +189,7 @@ tlm::tlm_sync_enum Completer::write_piece(const Tlp& request, const Range& range
 
 void Completer::read(TlpPtr request) {
   ++(request->header.type == TlpType::DMWr ? deferrable_count_ : read_count_);
+  if (!core_.ready()) return refuse(*request);
   if (free_reads_.empty() && reads_.size() == most_reads_) {
     waiting_reads_.push(std::move(request));
   } else {
@@ -227,7 +233,9 @@ void Completer::start(TlpPtr request) {
 void Completer::offer(Read& read) {
   const Tlp& request = *read.request;
   if (request.next_run(0).empty()) return finish(read, Status::success);
+  // Software may have moved the BAR since the write arrived.
   const Range* range = hit(request);
+  if (range == nullptr) return finish(read, Status::unsupported_request);
   const unsigned first = request.first_byte();
   const std::uint64_t offset = request.get_address() + first - range->base;
   const unsigned span = request.span();

@@ -34,7 +34,7 @@ class Completer : private tlm::tlm_mm_interface {
   void map(bool exists);
   /// Whether a request lies in a BAR.
   bool claims(const Tlp& request) const { return hit(request) != nullptr; }
-  /// Handles a memory write for which claims() holds.
+  /// Handles a memory write for which claims() holds. A function in reset supports no request.
   void write(TlpPtr request);
   /// Handles a memory read or a deferrable write for which claims() holds.
   void read(TlpPtr request);
@@ -99,6 +99,7 @@ class Completer : private tlm::tlm_mm_interface {
 
   Payload write_;
   TlpPtr written_;               // the request of `write_`; nullptr after a reset
+  TlpPtr dropped_;               // the one before a reset, whose data device logic still has
   unsigned written_at_ = 0;      // progress in its 4 x length bytes
   Status write_status_{};        // the first status other than success
   bool write_accepted_ = false;  // device logic has accepted a piece that it had to delay

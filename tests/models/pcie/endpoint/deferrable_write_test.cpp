@@ -177,7 +177,8 @@ struct Hand : Port {
 constexpr std::uint64_t base = 0xc0000000;
 
 struct Card {
-  explicit Card(unsigned bytes) : endpoint("endpoint", config(bytes), card, statistics) {
+  explicit Card(unsigned bytes, unsigned at_a_time = FunctionConfig().bar_reads)
+      : endpoint("endpoint", config(bytes, at_a_time), card, statistics) {
     endpoint.function(0).bar.bind(queue.bar);
     queue.dma.bind(endpoint.function(0).dma);
     write(0x10, 4, base);
@@ -186,10 +187,11 @@ struct Card {
     write(extended(AdvancedErrorReporting::id) + AdvancedErrorReporting::correctable_mask, 4,
           0);  // advisory errors set their bit too
   }
-  static EndpointConfig config(unsigned bytes) {
+  static EndpointConfig config(unsigned bytes, unsigned at_a_time) {
     EndpointConfig config;
     FunctionConfig& function = config.functions[0];
     function.deferrable_writes = bytes;
+    function.bar_reads = at_a_time;
     function.deferral = 3 * vp::us;
     function.bars = {BarConfig::memory_32(0, 0x10000)};
     function.msi_x = {16, 0, 0x8000, 0, 0xc000};
@@ -334,6 +336,28 @@ TEST_P(Completing, TakesDefersAndRefuses) {
 }
 
 INSTANTIATE_TEST_SUITE_P(DeferrableWrite, Completing, testing::Values(64, 128));
+
+// A configuration write passes a deferrable write that waits for device logic.
+TEST(DeferrableWrite, IsRefusedIfItsBarIsClosedMeanwhile) {
+  Card card(64, 1);
+  card.queue.later = true;
+  const Bytes data = counted(16);
+  for (card.tag = 1; card.tag <= 2; ++card.tag) {
+    TlpPtr tlp = Tlp::deferrable_write(base + 64 * card.tag, data.data(), 16);
+    tlp->header.tag = card.tag;
+    tlp->header.requester = Fixture::root_port;
+    card.host.send(std::move(tlp));
+  }
+  card.run();
+  EXPECT_EQ(card.queue.offers.size(), 1u);
+  card.write(0x04, 2, 4);  // without Memory Space
+  card.queue.answer_now();
+  card.run();
+  ASSERT_EQ(card.host.received.size(), 2u);
+  EXPECT_EQ(card.host.received[0].tlp->header.status, Status::success);
+  EXPECT_EQ(card.host.received[1].tlp->header.status, Status::unsupported_request);
+  EXPECT_EQ(card.queue.offers.size(), 1u);
+}
 
 TEST(DeferrableWrite, IsRefusedWhereNothingTakesIt) {
   Card card(0);

@@ -380,6 +380,38 @@ TEST(VirtualFunction, AFunctionLevelResetIsItsOwn) {
   });
 }
 
+// 6.6.2: its BARs stay in the physical function, but it supports no request. No error is logged.
+TEST(VirtualFunction, InResetItTakesNoRequests) {
+  Fixture::Config config = Virtual::config(2, 0);
+  config.endpoint.functions[0].reset_time = 1 * vp::ms;
+  Virtual device(config);
+  Fixture& fixture = device.fixture;
+  fixture.run([&] {
+    device.enumerate(true);
+    device.enable(2);
+    for (unsigned i = 0; i < 2; ++i) device.logic[i]->memory[0][8] = 0x42 + i;
+    EXPECT_EQ(fixture.read(vf_bar + 8, 1), 0x42u);
+    const unsigned express = fixture.find_capability(device.id(0), PciExpress::id);
+    const unsigned status =
+        fixture.find_capability(Fixture::device, PciExpress::id) + PciExpress::device_status;
+    const std::uint32_t before = fixture.config_read(Fixture::device, status, 2);
+    fixture.config_write(device.id(0), express + PciExpress::device_control, 0x8000, 2);
+    const vp::Picoseconds start = vp::now();
+    device.logic[0]->uses.clear();
+    EXPECT_EQ(fixture.read(vf_bar + 8, 1), 0xffu);
+    fixture.write(vf_bar + 8, 0x77, 1);
+    fixture.write(vf_bar + table, 0x1234, 4);
+    EXPECT_EQ(fixture.read(vf_bar + table, 4), ~0u);
+    EXPECT_EQ(fixture.read(vf_bar + vf_size + 8, 1), 0x43u) << "the other one is not in reset";
+    EXPECT_EQ(fixture.config_read(Fixture::device, status, 2), before);
+    EXPECT_LT(vp::now(), start + 100 * vp::us);
+    EXPECT_TRUE(device.logic[0]->uses.empty());
+    sc_core::wait(1, sc_core::SC_MS);
+    EXPECT_EQ(fixture.read(vf_bar + 8, 1), 0x42u);
+    EXPECT_EQ(fixture.read(vf_bar + table, 4), 0u);
+  });
+}
+
 // By function level reset, from D3hot, and by the link; and by clearing VF enable.
 TEST(VirtualFunction, VanishesWithThePhysicalFunction) {
   Virtual device;

@@ -176,6 +176,33 @@ TEST(SecondaryBusReset, EndsWhatIsOutstandingInBothDirections) {
   EXPECT_GT(answered, 100u);
 }
 
+// Device logic owns the data of a write until it has accepted that, whatever happens to the link.
+TEST(SecondaryBusReset, LeavesTheDataOfAWriteToDeviceLogic) {
+  ResetFixture fixture;
+  fixture.run([&] {
+    fixture.begin();
+    fixture.logic.full = true;
+    fixture.write(Fixture::bar0 + 0x10, 0x11223344, 4);
+    pause(20 * vp::us);
+    EXPECT_TRUE(fixture.logic.holds_write());
+    fixture.hold();
+    pause(20 * vp::us);
+    fixture.release();
+    fixture.wait_for_link();
+    // Packets that are allocated anew would have the memory of one that is gone.
+    std::vector<TlpPtr> others;
+    const std::uint8_t other[4] = {0xee, 0xee, 0xee, 0xee};
+    for (unsigned i = 0; i < 64; ++i) others.push_back(Tlp::memory_write(0x9000, other, 4));
+    fixture.logic.full = false;
+    fixture.logic.accept();
+    pause(20 * vp::us);
+    EXPECT_EQ(fixture.logic.memory[0][0x10], 0x44);
+    EXPECT_EQ(fixture.logic.memory[0][0x13], 0x11);
+    fixture.begin();
+    fixture.expect_work();
+  });
+}
+
 TEST(SecondaryBusReset, DeassertsTheInterruptsBehindIt) {
   auto config = ResetFixture::configuration();
   config.endpoint.functions[0].interrupt_pin = 1;
