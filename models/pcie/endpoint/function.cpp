@@ -126,9 +126,11 @@ void Function::unblocked() {
 }
 
 void Function::send_waiting() {
-  do {
-    interrupts_.flush();
-  } while (requester_.send_waiting());
+  interrupts_.flush();
+  while (requester_.send_waiting()) {
+    interrupts_.flush();  // before what device logic writes next
+    requester_.answer_write();
+  }
   requester_.issue();
 }
 

@@ -125,8 +125,11 @@ bool Requester::send_waiting() {
     return false;
   }
   ++writes_waited_;
-  respond(writes_.pop());
   return true;
+}
+
+void Requester::answer_write() {
+  respond(writes_.pop());
 }
 
 void Requester::respond(const Write& write) {

@@ -38,8 +38,11 @@ class Requester {
   /// Sends the requests that wait for a tag or for a permission that a register may now give.
   void issue();
   /// Sends the first of the writes that wait, when posted requests can leave again. Returns whether
-  /// it has left, or was refused. After the last one, issue() must follow.
+  /// it has left, or was refused; answer_write() must follow then. After the last one, issue() must
+  /// follow.
   bool send_waiting();
+  /// Tells device logic that this write has left. The logic may write more at once.
+  void answer_write();
   /// Whether writes wait.
   bool data_waits() const { return !writes_.empty(); }
   /// How many writes have ever waited, and how many of these wait no more.

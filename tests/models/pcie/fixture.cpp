@@ -179,6 +179,7 @@ tlm::tlm_sync_enum Logic::dma_response(tlm::tlm_generic_payload& payload, tlm::t
   transfer.done = true;
   transfer.when = vp::now();
   transfer.finished.notify();
+  if (on_done) on_done(transfer);
   return tlm::TLM_COMPLETED;
 }
 

@@ -102,6 +102,7 @@ struct Logic : sc_core::sc_module {
   bool keep_uses = true;
   unsigned outstanding = 0, most_outstanding = 0;
   std::function<void(const Use&)> on_use;
+  std::function<void(const Dma&)> on_done;  // a transfer that had to wait is done
 
   Logic(const sc_core::sc_module_name& name, vp::Domain& domain);
 

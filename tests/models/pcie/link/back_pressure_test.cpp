@@ -247,46 +247,88 @@ TEST(BackPressure, InterruptsWaitAsPendingBits) {
 
 // An interrupt is behind the data that was written before it, and waits for none that follows,
 // although device logic always has data that waits.
-class InterruptBy : public testing::TestWithParam<InterruptMode> {};
-
-TEST_P(InterruptBy, KeepsItsPlaceAmongTheData) {
-  const bool pin = GetParam() == InterruptMode::intx;
-  Fixture::Config config = with_root_port_credits(posted(1, 0));
-  config.endpoint.functions[0].interrupt_pin = 1;
-  Fixture fixture(config);
-  constexpr unsigned writes = 6, packets = 8;  // of 128 bytes, Max_Payload_Size after reset
-  fixture.run([&] {
+class InterruptBy : public testing::TestWithParam<InterruptMode> {
+ protected:
+  InterruptBy() {
+    config.root_complex.ports[0].credits = posted(1, 0);
+    config.endpoint.functions[0].interrupt_pin = 1;
+  }
+  void enumerate(Fixture& fixture) const {
     fixture.enumerate();
     fixture.write(Fixture::msi_x_table, 0xfee00000, 4);
     fixture.write(Fixture::msi_x_table + 12, 0, 4);
     fixture.config_write(Fixture::device,
                          fixture.find_capability(Fixture::device, MsiX::id) + MsiX::message_control,
                          pin ? 0 : 0x8000, 2);
+  }
+  /// Signals the interrupt of write `i`.
+  void signal(Fixture& fixture, unsigned i) const {
+    Function& function = fixture.endpoint.function(0);
+    pin ? function.set_intx(i % 2 == 0) : function.signal(0);
+  }
+  /// Expects that interrupt `i` has come between writes `i` and `i + 1`, of so many packets each.
+  static void expect_in_place(const Fixture& fixture, unsigned writes, unsigned packets) {
+    std::vector<vp::Picoseconds> interrupts = fixture.lines.times;
+    for (const auto& message : fixture.memory.messages) interrupts.push_back(message.when);
+    const auto& data = fixture.memory.writes;
+    ASSERT_EQ(data.size(), writes * packets);
+    ASSERT_EQ(interrupts.size(), writes);
+    for (unsigned i = 0; i < writes; ++i) {
+      EXPECT_GT(interrupts[i], data[packets * (i + 1) - 1].when) << i;
+      if (i + 1 == writes) break;
+      EXPECT_LT(interrupts[i], data[packets * (i + 1)].when) << i;
+    }
+  }
+  const bool pin = GetParam() == InterruptMode::intx;
+  Fixture::Config config;
+};
+
+TEST_P(InterruptBy, KeepsItsPlaceAmongTheData) {
+  Fixture fixture(config);
+  constexpr unsigned writes = 6, packets = 8;  // of 128 bytes, Max_Payload_Size after reset
+  fixture.run([&] {
+    enumerate(fixture);
     std::vector<std::unique_ptr<Logic::Dma>> all;
     for (unsigned i = 0; i < writes; ++i) {
       all.push_back(fixture.logic.dma_write(0x1000 * i, std::vector<std::uint8_t>(1024, i)));
       EXPECT_FALSE(all.back()->done);
-      if (pin) {
-        fixture.endpoint.function(0).set_intx(i % 2 == 0);
-      } else {
-        fixture.endpoint.function(0).signal(0);
-      }
+      signal(fixture, i);
     }
     for (const auto& write : all) fixture.wait_for(*write);
     pause(20 * us);
   });
-  std::vector<vp::Picoseconds> interrupts = fixture.lines.times;
-  for (const auto& message : fixture.memory.messages) interrupts.push_back(message.when);
   const std::vector<bool> alternating{true, false, true, false, true, false};
   EXPECT_EQ(fixture.lines.levels(), pin ? alternating : std::vector<bool>{});
-  const auto& data = fixture.memory.writes;
-  ASSERT_EQ(data.size(), writes * packets);
-  ASSERT_EQ(interrupts.size(), writes);
-  for (unsigned i = 0; i < writes; ++i) {
-    EXPECT_GT(interrupts[i], data[packets * (i + 1) - 1].when) << i;
-    if (i + 1 == writes) break;
-    EXPECT_LT(interrupts[i], data[packets * (i + 1)].when) << i;
-  }
+  expect_in_place(fixture, writes, packets);
+}
+
+// Device logic goes on as soon as it hears that a write has left, when there is room for several.
+TEST_P(InterruptBy, PrecedesWhatDeviceLogicWritesNext) {
+  constexpr unsigned writes = 40;
+  for (Credits& of : config.root_complex.ports[0].credits.classes) of = posted(4, 0).classes[0];
+  Fixture fixture(config);
+  std::vector<std::unique_ptr<Logic::Dma>> all;
+  unsigned waited = 0;
+  const auto go_on = [&] {
+    while (all.size() < writes) {
+      const unsigned i = static_cast<unsigned>(all.size());
+      all.push_back(fixture.logic.dma_write(0x1000 * i, std::vector<std::uint8_t>(128, i)));
+      signal(fixture, i);
+      if (!all.back()->done) {
+        ++waited;
+        return;
+      }
+    }
+  };
+  fixture.logic.on_done = [&](const Logic::Dma&) { go_on(); };
+  fixture.run([&] {
+    enumerate(fixture);
+    go_on();
+    pause(100 * us);
+  });
+  EXPECT_GT(waited, 5u);
+  EXPECT_LT(waited, writes - 5) << "others find room at once";
+  expect_in_place(fixture, writes, 1);
 }
 INSTANTIATE_TEST_SUITE_P(BackPressure, InterruptBy,
                          testing::Values(InterruptMode::intx, InterruptMode::msi_x));
