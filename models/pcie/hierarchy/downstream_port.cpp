@@ -39,8 +39,9 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
     containment_.emplace(space_, express.type == PortType::root_port);
     containment_->on_write([this] { containment_controlled(); });
   }
-  for (const unsigned at : {Header::command, msi_.offset() + Msi::message_control,
-                            express_.offset() + PciExpress::link_status}) {
+  for (const unsigned at :
+       {Header::command, msi_.offset() + Msi::message_control,
+        express_.offset() + PciExpress::link_status, power_.offset() + PowerManagement::control}) {
     space_.on_write(at, 2, [this](std::uint32_t) { update_interrupt(); });
   }
   const std::string prefix = std::string(this->name()) + ".";
@@ -58,6 +59,7 @@ void DownstreamPort::begin_reset(Reset kind) {
   if (!express_.hot_plug_slot().powered()) holds_ |= no_power;
   reset_kind_ = kind;
   hold_link(kind);
+  update_interrupt();
 }
 
 void DownstreamPort::end_reset() {
@@ -322,7 +324,7 @@ bool DownstreamPort::contain_error() {
 void DownstreamPort::update_interrupt() {
   const unsigned before = conditions_;
   conditions_ = 0;
-  if (msi_.enabled() && header_.master_enabled()) {
+  if (msi_.enabled() && takes_requests()) {
     conditions_ |= more_conditions();
     if (express_.hot_plug_slot().interrupting()) conditions_ |= hot_plug_event;
     if (containment_ && containment_->interrupting()) conditions_ |= containment_event;
@@ -333,6 +335,7 @@ void DownstreamPort::update_interrupt() {
 }
 
 void DownstreamPort::send_interrupt() {
+  if (conditions_ == 0) return;  // software has disabled the interrupt while it waited
   const std::uint32_t data = msi_.data();
   const std::uint8_t bytes[4] = {static_cast<std::uint8_t>(data),
                                  static_cast<std::uint8_t>(data >> 8), 0, 0};

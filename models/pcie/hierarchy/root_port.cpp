@@ -248,7 +248,7 @@ RootPort::Claim RootPort::claim(const Tlp& tlp) const {
   RootPort* port = nullptr;
   if (tlp.header.type == TlpType::DMWr) return {};
   if (tlp.is_memory()) {
-    if (header_.master_enabled()) port = host_.claiming(tlp.get_address());
+    if (takes_requests()) port = host_.claiming(tlp.get_address());
   } else if (tlp.is_completion() && tlp.header.requester != id_) {
     port = host_.routing(bus_of(tlp.header.requester));
   }
@@ -299,7 +299,7 @@ TlpPtr RootPort::forward_peer(TlpPtr tlp) {
 }
 
 bool RootPort::can_arrive_early(const Tlp& tlp) const {
-  return tlp.header.type == TlpType::MWr && !tlp.header.poisoned && header_.master_enabled() &&
+  return tlp.header.type == TlpType::MWr && !tlp.header.poisoned && takes_requests() &&
          well_formed(tlp, express_.max_payload()) && !is_foreign(tlp) &&
          host_.is_ram(tlp.get_address(), tlp.payload_bytes());
 }
@@ -334,7 +334,7 @@ void RootPort::receive_completion(const Tlp& completion) {
 }
 
 void RootPort::receive_write(const Tlp& request) {
-  if (!header_.master_enabled()) return unsupported(request);
+  if (!takes_requests()) return unsupported(request);
   if (request.header.poisoned) return report(Error::poisoned_tlp, &request);
   if (!host_.write(request)) unsupported(request);
 }
@@ -343,7 +343,7 @@ void RootPort::receive_read(Tlp& request) {
   vp::Picoseconds delay = 0;
   // The model has no translation agent.
   const bool translation = request.header.address_type == AddressType::translation_request;
-  if (!header_.master_enabled() || translation || !host_.read(request, delay)) {
+  if (!takes_requests() || translation || !host_.read(request, delay)) {
     return unsupported(request);
   }
   const CompletionSize size{express_.max_payload(), common_.read_boundary,
@@ -354,7 +354,7 @@ void RootPort::receive_read(Tlp& request) {
 
 // 6.15.2: a poisoned request, or one that is not for memory, does not change the target.
 void RootPort::receive_atomic(Tlp& request) {
-  if (!header_.master_enabled()) return unsupported(request);
+  if (!takes_requests()) return unsupported(request);
   if (request.header.poisoned) {
     report(Error::poisoned_tlp, &request);
     return send(Tlp::completion(request, id_, Status::unsupported_request));  // 2.7.2.2
@@ -383,7 +383,7 @@ unsigned RootPort::more_conditions() {
 
 // PCIe 6.0, 6.32: a request longer than supported is refused.
 void RootPort::receive_deferrable(const Tlp& request) {
-  if (!header_.master_enabled() || request.payload_bytes() > common_.deferrable_writes) {
+  if (!takes_requests() || request.payload_bytes() > common_.deferrable_writes) {
     return unsupported(request);
   }
   if (request.header.poisoned) {

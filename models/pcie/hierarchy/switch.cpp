@@ -128,7 +128,7 @@ class Switch::Downstream : public DownstreamPort {
   Downstream(const sc_core::sc_module_name& name, const SwitchConfig& config, unsigned index,
              Switch& owner, vp::Domain& domain, vp::Statistics& statistics);
 
-  using DownstreamPort::begin_reset;
+  using BridgePort::answer;
   using DownstreamPort::end_reset;
   using Port::blocked;
   using Port::deliver_one;
@@ -144,7 +144,10 @@ class Switch::Downstream : public DownstreamPort {
   std::size_t exit(const Tlp& tlp) const;
   /// Sends the messages and the interrupt that have waited for the upstream port.
   void send_pending_messages();
-  void drop_pending_messages() { pending_messages_ = 0; }
+  void begin_reset(Reset kind) {
+    DownstreamPort::begin_reset(kind);
+    pending_messages_ = 0;
+  }
 
   void receive(TlpPtr tlp) override;
   bool ready(const Tlp& tlp) const override { return switch_.ready(tlp, exit(tlp), *this); }
@@ -321,10 +324,7 @@ void Switch::Upstream::link_lost(Reset kind) {
   space_.reset(kind);
   id_ = 0;
   pending_messages_ = 0;
-  for (const auto& port : switch_.ports_) {
-    port->begin_reset(kind);
-    port->drop_pending_messages();
-  }
+  for (const auto& port : switch_.ports_) port->begin_reset(kind);
   switch_.drain();
 }
 
@@ -409,8 +409,7 @@ Switch::Downstream::Route Switch::Downstream::route(const Tlp& tlp) const {
         !switch_.upstream_->routes(bus_of(requester)) && requester != switch_.upstream_->id();
     return {above ? Route::up : Route::none};
   }
-  if (!tlp.is_memory() || tlp.header.type == TlpType::DMWr || !header_.master_enabled() ||
-      !power_.d0()) {
+  if (!tlp.is_memory() || tlp.header.type == TlpType::DMWr || !takes_requests()) {
     return {Route::none};
   }
   Downstream* port = switch_.claiming(tlp.get_address());

@@ -225,8 +225,18 @@ TEST(RootComplex, D3hotOfTheBridgeClosesIt) {
     const unsigned power = fixture.find_capability(Fixture::root_port, PowerManagement::id);
     fixture.config_write(Fixture::root_port, power + PowerManagement::control, 3, 2);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0xffffffffu);
+    const auto refused_write = fixture.logic.dma_write(0x1000, {1, 2, 3, 4});
+    const auto refused_read = fixture.logic.dma_read(0x1000, 4);
+    fixture.wait_for(*refused_read);
+    EXPECT_EQ(refused_read->get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_TRUE(fixture.memory.writes.empty());
     fixture.config_write(Fixture::root_port, power + PowerManagement::control, 0, 2);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0u);
+    const auto write = fixture.logic.dma_write(0x1000, {1, 2, 3, 4});
+    const auto read = fixture.logic.dma_read(0x1000, 4);
+    fixture.wait_for(*read);
+    EXPECT_TRUE(read->is_response_ok());
+    EXPECT_EQ(fixture.memory.writes.size(), 1u);
   });
 }
 

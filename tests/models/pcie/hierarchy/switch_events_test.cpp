@@ -2,6 +2,7 @@
 // Errors, interrupts, resets and hot-plug at the ports of a switch.
 #include <gtest/gtest.h>
 
+#include "tests/models/pcie/hierarchy/switch_ends.h"
 #include "tests/models/pcie/hierarchy/switch_fixture.h"
 
 namespace pcie {
@@ -192,6 +193,97 @@ TEST(Switch, CardsComeAndGoBelowIt) {
     fixture.enumerate_switch();
     for (unsigned i = 0; i < devices; ++i) EXPECT_TRUE(fixture.works(i));
   });
+}
+
+// Port 1 signals that its card was removed, while the link above has no credits.
+struct PortThatSignals : SwitchEnds {
+  PortThatSignals() : SwitchEnds(with_surprise(), one_write()) {
+    config_write(id, msi + Msi::message_address, 0xfee01000, 4);
+    config_write(id, msi + Msi::message_data, 0x41, 2);
+    config_write(id, msi + Msi::message_control, 1, 2);
+    config_write(id, express + PciExpress::slot_status, 0x1ff, 2);
+    config_write(id, express + PciExpress::slot_control, 0x1028, 2);
+  }
+  static SwitchConfig with_surprise() {
+    SwitchConfig config = with_ports(2);
+    config.ports[1].hot_plug = HotPlugSlotConfig::with({&HotPlugSlotConfig::surprise});
+    return config;
+  }
+  static Beyond one_write() {
+    Beyond beyond;
+    beyond.top.classes[static_cast<unsigned>(CreditClass::posted)] = {1, 16};
+    return beyond;
+  }
+  void fill() {
+    root.set_full(CreditClass::posted, true);
+    for (unsigned i = 0; i < 2; ++i) ends[0]->send(write(0, 0x1000 + 8 * i));
+    run();
+  }
+  /// The addresses and first bytes of the writes that the host takes.
+  std::vector<std::pair<std::uint64_t, unsigned>> taken() {
+    root.set_full(CreditClass::posted, false);
+    run();
+    std::vector<std::pair<std::uint64_t, unsigned>> found;
+    while (const TlpPtr tlp = root.take()) {
+      if (tlp->header.type == TlpType::MWr) found.emplace_back(tlp->get_address(), tlp->data()[0]);
+    }
+    return found;
+  }
+  void set_power(std::uint32_t state) {
+    config_write(id, power + PowerManagement::control, state, 2);
+  }
+
+  const Id id = port_id(1);
+  const unsigned msi = find_capability(id, Msi::id), express = find_capability(id, PciExpress::id),
+                 power = find_capability(id, PowerManagement::id);
+};
+
+using Disable = void (*)(PortThatSignals&);
+class WaitingInterrupt : public testing::TestWithParam<std::pair<const char*, Disable>> {};
+
+TEST_P(WaitingInterrupt, LeavesOnlyIfItIsStillEnabled) {
+  PortThatSignals switched;
+  switched.fill();
+  EXPECT_TRUE(switched.sw.port(1).remove_card());
+  switched.run();
+  const Disable disable = GetParam().second;
+  if (disable != nullptr) disable(switched);
+  std::vector<std::pair<std::uint64_t, unsigned>> expected{{0x1000, 1}, {0x1008, 1}};
+  if (disable == nullptr) expected.emplace_back(0xfee01000, 0x41);
+  EXPECT_EQ(switched.taken(), expected);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Switch, WaitingInterrupt,
+    testing::Values(std::pair("Nothing", Disable{}),
+                    std::pair("MsiDisable", Disable([](PortThatSignals& switched) {
+                                switched.config_write(switched.id,
+                                                      switched.msi + Msi::message_control, 0, 2);
+                              })),
+                    std::pair("BusMasterDisable", Disable([](PortThatSignals& switched) {
+                                switched.config_write(switched.id, Header::command,
+                                                      Header::CommandBit::memory_space, 2);
+                              })),
+                    std::pair("D3hot", Disable([](PortThatSignals& switched) {
+                                switched.set_power(PowerManagement::ControlBit::d3hot);
+                              })),
+                    std::pair("SecondaryBusReset", Disable([](PortThatSignals& switched) {
+                                switched.config_write(
+                                    SwitchEnds::upstream_id, Type1Header::bridge_control,
+                                    Type1Header::BridgeControlBit::secondary_bus_reset, 2);
+                              }))),
+    [](const auto& info) { return info.param.first; });
+
+// 5.3.1.4.1: a function in D3hot sends no requests. What it has to signal is signalled in D0.
+TEST(Switch, APortInD3SignalsLater) {
+  PortThatSignals switched;
+  switched.set_power(PowerManagement::ControlBit::d3hot);
+  EXPECT_TRUE(switched.sw.port(1).remove_card());
+  switched.run();
+  EXPECT_TRUE(switched.taken().empty());
+  switched.root.set_full(CreditClass::posted, true);
+  switched.set_power(PowerManagement::ControlBit::d0);
+  EXPECT_EQ(switched.taken(),
+            (std::vector<std::pair<std::uint64_t, unsigned>>{{0xfee01000, 0x41}}));
 }
 
 TEST(Switch, APortContainsWhatIsBelowIt) {
