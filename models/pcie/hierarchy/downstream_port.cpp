@@ -170,12 +170,22 @@ TlpPtr DownstreamPort::forward(TlpPtr tlp) {
     Port::send(std::move(tlp));
     return nullptr;
   }
-  // 2.9.1: without a link, non-posted requests are refused, and all other packets are dropped.
+  return refused_without_link(*tlp);
+}
+
+// 2.9.1: without a link, non-posted requests are refused, and all other packets are dropped.
+TlpPtr DownstreamPort::refused_without_link(const Tlp& tlp) {
   ++no_link_;
   const Status status = refusal();
   const bool is_contained = containment_ && containment_->triggered();
-  if (tlp->is_non_posted() && !is_contained) report(Error::unsupported_request, tlp.get());
-  return refused_from_above(*tlp, status);
+  if (tlp.is_non_posted() && !is_contained) report(Error::unsupported_request, &tlp);
+  return refused_from_above(tlp, status);
+}
+
+// The requests of this port's own requester have ended already.
+void DownstreamPort::not_sent(TlpPtr tlp) {
+  if (tlp->header.requester == id()) return;
+  if (TlpPtr completion = refused_without_link(*tlp)) answer_requester(std::move(completion));
 }
 
 bool DownstreamPort::takes(const Tlp& tlp) const {

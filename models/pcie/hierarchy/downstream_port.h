@@ -74,6 +74,8 @@ class DownstreamPort : public BridgePort {
   virtual void intx(unsigned pin, bool level) = 0;
   /// Sends the port's own MSI.
   virtual void interrupt(TlpPtr message) = 0;
+  /// Sends a completion of this port to the port by which the request has come.
+  virtual void answer_requester(TlpPtr completion) = 0;
   /// The conditions of derived classes that are true, a set of Condition.
   virtual unsigned more_conditions() { return 0; }
 
@@ -83,6 +85,7 @@ class DownstreamPort : public BridgePort {
   unsigned target_generation() const override { return express_.target_generation(); }
   bool flits_disabled() const override { return express_.flits_disabled(); }
   void link_lost(Reset kind) override;
+  void not_sent(TlpPtr tlp) override;
   bool contain_error() override;
   void signal_error(Severity severity) override { send_error_message(severity, id()); }
 
@@ -139,6 +142,7 @@ class DownstreamPort : public BridgePort {
   }
   void hold(Hold reason, Reset kind);
   void release(Hold reason, Reset kind = Reset::hot);
+  TlpPtr refused_without_link(const Tlp& tlp);
   TlpPtr refused_from_above(const Tlp& request, Status status);
   void bridge_controlled();
   void link_controlled();

@@ -371,6 +371,11 @@ void RootPort::receive_atomic(Tlp& request) {
   }
 }
 
+void RootPort::answer_requester(TlpPtr completion) {
+  if (RootPort* peer = host_.routing(bus_of(completion->header.requester)))
+    peer->send(std::move(completion));
+}
+
 void RootPort::send_error_message(Severity severity, Id source) {
   errors_.advanced().collect(severity, source);
   update_interrupt();

@@ -139,6 +139,7 @@ class RootPort : public DownstreamPort {
   void send_error_message(Severity severity, Id source) override;
   void intx(unsigned pin, bool level) override { host_.intx(index_, pin, level); }
   void interrupt(TlpPtr message) override { host_.write(*message); }
+  void answer_requester(TlpPtr completion) override;
   unsigned more_conditions() override;
   // The root port that claims a packet, or nullptr, and the route that access control selects.
   struct Claim {

@@ -62,6 +62,7 @@ class Switch::Upstream : public BridgePort {
   Upstream(const sc_core::sc_module_name& name, const SwitchConfig& config, Switch& owner,
            vp::Domain& domain, vp::Statistics& statistics);
 
+  using BridgePort::answer;
   using Port::blocked;
   using Port::deliver_one;
 
@@ -160,6 +161,7 @@ class Switch::Downstream : public DownstreamPort {
   void send_error_message(Severity severity, Id source) override;
   void intx(unsigned pin, bool level) override { switch_.intx(index_, pin, level); }
   void interrupt(TlpPtr message) override;
+  void answer_requester(TlpPtr completion) override;
 
  private:
   // The route of a packet from below: to a port below that claims it, to the upstream port, to
@@ -467,6 +469,12 @@ void Switch::Downstream::interrupt(TlpPtr message) {
   } else {
     switch_.upstream_->forward(std::move(message));
   }
+}
+
+void Switch::Downstream::answer_requester(TlpPtr completion) {
+  Downstream* peer = switch_.routing(bus_of(completion->header.requester));
+  peer != nullptr ? peer->answer(std::move(completion))
+                  : switch_.upstream_->answer(std::move(completion));
 }
 
 void Switch::Downstream::send_pending_messages() {

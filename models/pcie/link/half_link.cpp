@@ -183,10 +183,10 @@ void HalfLink::cancel_training() {
   recovered_.cancel();
 }
 
-void HalfLink::drop_waiting() {
-  waiting_.clear();
+std::vector<TlpPtr> HalfLink::drop_waiting() {
   waiting_of_ = {};
   room_.cancel();
+  return std::exchange(waiting_, {});
 }
 
 void HalfLink::clear() {

@@ -82,8 +82,8 @@ class HalfLink {
   void come_up_after(vp::Picoseconds span) { trained_.after(span); }
   /// The sender is down: neither training nor Recovery ends.
   void cancel_training();
-  /// Drops the packets that wait.
-  void drop_waiting();
+  /// Drops the packets that wait, and returns them.
+  std::vector<TlpPtr> drop_waiting();
   /// Drops everything: the receiver's end is down.
   void clear();
   /// Begins anew in the present mode, with an idle wire.

@@ -53,7 +53,7 @@ void Link::hold(Reset kind) {
   for (HalfLink& half : halves_) half.cancel_training();
   recovery_.cancel();
   down.from().link_up_ = false;
-  down.drop_waiting();
+  std::vector<TlpPtr> not_sent = down.drop_waiting();
   // A second reset merges with one that has not reached the port downstream yet.
   kind_ = down_.pending() ? std::min(kind_, kind) : kind;
   if (kind == Reset::cold) {
@@ -62,6 +62,7 @@ void Link::hold(Reset kind) {
   }
   if (!down_.pending()) down_.after(down.min_latency());
   down.from().link_lost(kind);
+  for (TlpPtr& tlp : not_sent) down.from().not_sent(std::move(tlp));
 }
 
 void Link::go_down() {

@@ -97,6 +97,9 @@ class Port {
   /// The link has gone down. For a downstream component this is a reset of the given kind (PCIe
   /// 5.0, 6.6.1). Packets on the link are lost. trained() follows when the link is up again.
   virtual void link_lost(Reset) {}
+  /// The link has gone down before this packet, which waited for credits or for room, was on the
+  /// wire. Only the upstream component's port hears of that, after link_lost().
+  virtual void not_sent(TlpPtr) {}
   /// The component, which had lost its power in a cold reset, has power again.
   virtual void powered_up() {}
   /// Takes the link down, which resets the component below one latency later; called by the

@@ -302,7 +302,9 @@ struct FullPeer : PeerFixture {
   FullPeer() : PeerFixture(one_write()) {}
   static Config one_write() {
     Config config = reachable();
-    config.fixture.endpoint.credits.classes[0] = {1, 16};
+    for (const CreditClass of : {CreditClass::posted, CreditClass::non_posted}) {
+      config.fixture.endpoint.credits.classes[static_cast<unsigned>(of)] = {1, 16};
+    }
     return config;
   }
   void fill() {
@@ -323,6 +325,28 @@ TEST(PeerToPeer, ALinkThatGoesDownFreesWhoWaitsForIt) {
     pause(50 * us);
     EXPECT_EQ(fixture.memory.writes.size(), 1u);
     EXPECT_TRUE(fixture.works(0));
+  });
+}
+
+// One read is in the device's buffer, where it is lost; one is at the root port, and one behind it.
+TEST(PeerToPeer, ALinkThatGoesDownRefusesTheReadsThatWaitForIt) {
+  FullPeer fixture;
+  fixture.run([&] {
+    fixture.enumerate_all();
+    fixture.logic.full = true;
+    fixture.logic_of(0).dma_write(Fixture::bar0, {1, 2, 3, 4});
+    pause(50 * us);
+    std::vector<std::unique_ptr<Logic::Dma>> reads;
+    for (unsigned i = 0; i < 3; ++i)
+      reads.push_back(fixture.logic_of(1).dma_read(Fixture::bar0, 8));
+    pause(50 * us);
+    fixture.root_complex.port(0).remove_card();
+    pause(50 * us);
+    EXPECT_FALSE(reads[0]->done) << "it ends by its timeout";
+    for (unsigned i = 1; i < 3; ++i) {
+      EXPECT_TRUE(reads[i]->done) << i;
+      EXPECT_EQ(reads[i]->get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE) << i;
+    }
   });
 }
 

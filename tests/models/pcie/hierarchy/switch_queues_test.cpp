@@ -142,6 +142,56 @@ TEST(SwitchQueues, RegistersChangeTheRoutesOfPacketsThatWait) {
 }
 
 // A host that takes no completions stops the requests that the switch answers, and no others.
+// 2.9.1: requests that were not sent when the link went down are refused.
+class AtTheExit : public testing::TestWithParam<bool> {};
+
+TEST_P(AtTheExit, ALinkThatGoesDownRefusesWhatWaits) {
+  const bool peer = GetParam();  // who waits at the exit: a device, or else the host
+  SwitchEnds ends(SwitchEnds::with_ports(2), packets(1));
+  ends.enable_errors(SwitchEnds::port_id(0));
+  ends.ends[0]->set_full(non_posted, true);
+  unsigned tag = 0x20;
+  const auto host_reads = [&] {
+    TlpPtr tlp = Tlp::memory_read(SwitchEnds::bar(0) + 8 * tag, 8);
+    tlp->header.requester = SwitchEnds::host_id;
+    tlp->header.tag = tag++;
+    ends.root.send(std::move(tlp));
+    ends.run();
+  };
+  const auto peer_reads = [&] {
+    ends.ends[1]->send(SwitchEnds::read(1, SwitchEnds::bar(0)));
+    ends.run();
+  };
+  host_reads();  // is in the device's buffer
+  if (peer) peer_reads();
+  host_reads();
+  host_reads();
+  if (!peer) peer_reads();
+  ends.uncorrectable(SwitchEnds::port_id(0));
+  EXPECT_TRUE(ends.root.received.empty());
+  ends.root.send(Tlp::config_write(true, SwitchEnds::port_id(0), Type1Header::bridge_control, 2,
+                                   Type1Header::BridgeControlBit::secondary_bus_reset));
+  ends.run();
+  const auto expect_refusals = [](const End& end, std::vector<std::uint64_t> tags) {
+    std::vector<std::uint64_t> refused;
+    for (const TlpPtr& tlp : end.received) {
+      if (tlp->header.status != Status::unsupported_request) continue;
+      EXPECT_EQ(tlp->header.completer, SwitchEnds::port_id(0));
+      refused.push_back(tlp->header.tag);
+    }
+    std::sort(refused.begin(), refused.end());
+    EXPECT_EQ(refused, tags);
+  };
+  expect_refusals(ends.root, {0x21, 0x22});
+  expect_refusals(*ends.ends[1], {0x15});
+  ends.root.received.clear();
+  EXPECT_EQ(ends.uncorrectable(SwitchEnds::port_id(0)), bit_of(Error::unsupported_request));
+  EXPECT_EQ(ends.counted("switch.port0.tlps_without_link"), 3u);
+}
+INSTANTIATE_TEST_SUITE_P(SwitchQueues, AtTheExit, testing::Bool(), [](const auto& info) {
+  return info.param ? "AsADevicesRead" : "AsTheHostsRead";
+});
+
 TEST(SwitchQueues, AnswersOfTheSwitchDoNotPileUp) {
   SwitchConfig config = SwitchEnds::with_ports(2);
   config.credits.classes[static_cast<unsigned>(non_posted)] = {6, 0};
