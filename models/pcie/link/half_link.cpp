@@ -217,6 +217,9 @@ void HalfLink::recover(const Port& first, vp::Picoseconds end) {
   const bool sender_first = &from_ == &first;
   const vp::Picoseconds known = vp::now() + (sender_first ? latency_ : 0);
   const vp::Picoseconds last = known + to_.config_.latency;
+  // Recovery ends in L0, and what was to wake the direction later is sent again.
+  used_ = end;
+  awake_ = std::min(awake_, end);
   data_link_.retrain(link_.mode.rate(), data_link_config(), end, vp::now(), last);
   queue_.clear();
   follow_mode();
@@ -423,6 +426,7 @@ void HalfLink::forget_acks(vp::Picoseconds after) {
 }
 
 void HalfLink::keep_awake(vp::Picoseconds until) {
+  resume_idle_wire();
   used_ = std::max(used_, until);
 }
 
@@ -435,15 +439,24 @@ void HalfLink::watch_idle_wire() {
   if (!idle_error_.pending() || known < idle_error_.when()) idle_error_.at(known);
 }
 
+bool HalfLink::idle_error_known() const {
+  return data_link_.next_idle_error() - from_.config_.latency + 1 <= vp::now();
+}
+
+// An idle error that was due while the direction slept has been put off. If there is one, the wire
+// has slept until now.
+void HalfLink::resume_idle_wire() {
+  if (data_link_.perfect() || idle_error_.pending() || !idle_error_known()) return;
+  data_link_.sleep_until(vp::now());
+  watch_idle_wire();
+}
+
 void HalfLink::meet_idle_error() {
   const vp::Picoseconds error = data_link_.next_idle_error();
   if (error == vp::never || !from_.link_up_) return;
-  const auto known = [this] {
-    return data_link_.next_idle_error() - from_.config_.latency + 1 <= vp::now();
-  };
-  if (known() && asleep(error)) return;       // until the next packet
-  if (known()) data_link_.send_dllps(error);  // the wire is not idle meanwhile
-  if (known()) {
+  if (idle_error_known() && asleep(error)) return;       // until the direction is used
+  if (idle_error_known()) data_link_.send_dllps(error);  // the wire is not idle meanwhile
+  if (idle_error_known()) {
     data_link_.meet_idle_error();
     schedule_incidents();
   }
@@ -596,6 +609,7 @@ void HalfLink::take(const Tlp& tlp, vp::Picoseconds when) {
 
 // A DLLP of this direction leaves at `when`.
 void HalfLink::send_dllp(vp::Picoseconds when) {
+  resume_idle_wire();
   data_link_.schedule_dllp(when, vp::now());
   if (!data_link_.perfect()) schedule_incidents();
 }

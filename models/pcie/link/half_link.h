@@ -147,6 +147,8 @@ class HalfLink {
   void pass_acks(vp::Picoseconds when);
   void forget_acks(vp::Picoseconds after);
   void set_replay_timer();
+  bool idle_error_known() const;
+  void resume_idle_wire();
   void meet_idle_error();
   void schedule_incidents();
   void report_incidents(DataLink::End end);

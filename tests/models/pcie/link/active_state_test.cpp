@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "models/pcie/protocol/configuration_error.h"
 #include "tests/models/pcie/reset_fixture.h"
 
@@ -274,6 +276,82 @@ TEST(ActiveState, RecoveryForgetsAcks) {
 }
 
 // The ACK of a packet that is on its way keeps the link out of L1.
+// Bit errors of a wire that sleeps are put off until it wakes. Software wakes it, too.
+TEST(ActiveState, AWireThatSoftwareWakesHasErrors) {
+  auto config = SleepyFixture::configuration(l0s);
+  config.link.bit_error_rate = 3e-8;
+  SleepyFixture fixture(config);
+  fixture.run([&] {
+    fixture.begin();
+    fixture.enable(Fixture::root_port, l0s);
+    fixture.enable(Fixture::device, l0s);
+    fixture.read(Fixture::bar0, 4);
+    pause(10 * vp::ms);
+    const std::uint64_t asleep = fixture.counter("link.down.receiver_errors");
+    fixture.enable(Fixture::root_port, 0);
+    pause(10 * vp::ms);
+    const double awake = static_cast<double>(fixture.counter("link.down.receiver_errors") - asleep);
+    const double expected = 16 * 16e9 * 10e-3 * 3e-8;  // lanes, bits in a second, seconds, rate
+    EXPECT_NEAR(awake, expected, 5 * std::sqrt(expected));
+    EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0u);
+  });
+}
+
+// The way up sleeps while the device accepts writes, whose credits are in no haste.
+TEST(ActiveState, CreditsLeaveAWireThatSleepsWithErrors) {
+  auto config = SleepyFixture::configuration(l0s);
+  config.link.bit_error_rate = 3e-8;
+  config.endpoint.credits.classes[0] = {64, 1024};
+  SleepyFixture fixture(config);
+  fixture.run([&] {
+    fixture.begin();
+    fixture.enable(Fixture::root_port, l0s);
+    fixture.enable(Fixture::device, l0s);
+    fixture.read(Fixture::bar0, 4);
+    fixture.logic.full = true;
+    for (unsigned i = 1; i <= 3; ++i) fixture.write(Fixture::bar0, i, 4);
+    pause(10 * vp::ms);
+    for (unsigned i = 0; i < 2; ++i, pause(10 * vp::us)) fixture.logic.accept();
+    fixture.logic.full = false;
+    fixture.logic.accept();
+    EXPECT_EQ(fixture.read(Fixture::bar0, 4), 3u);
+  });
+}
+
+// What was to wake a direction later is sent again after Recovery, and wakes nothing.
+TEST(ActiveState, RecoveriesPutNoPacketOff) {
+  constexpr unsigned writes = 200;
+  auto config = SleepyFixture::configuration(l0s);
+  config.link.lanes = 1;
+  config.link.l0s_after = 0;
+  config.link.retraining = 1 * vp::us;
+  config.link.transmit_queue = roomy;
+  config.link.bit_error_rate = 1e-15;  // none happens, but any may
+  SleepyFixture fixture(config);
+  fixture.run([&] {
+    fixture.begin();
+    fixture.set_sizes(256, 512);
+    fixture.enable(Fixture::root_port, l0s);
+    fixture.enable(Fixture::device, l0s);
+    pause(10 * vp::us);
+    const vp::Picoseconds start = vp::now();
+    std::vector<std::unique_ptr<Logic::Dma>> all;
+    for (unsigned i = 0; i < writes; ++i) {
+      all.push_back(fixture.logic.dma_write(0x1000 * i, std::vector<std::uint8_t>(256)));
+    }
+    for (unsigned i = 0; i < 5; ++i) fixture.write(Fixture::bar0, i, 4);
+    for (unsigned i = 0; i < 20; ++i) {
+      fixture.config_write(Fixture::root_port, fixture.port_express + PciExpress::link_control,
+                           l0s | PciExpress::LinkControlBit::retrain_link, 2);
+      pause(10 * vp::us);
+    }
+    ASSERT_EQ(fixture.memory.writes.size(), writes);
+    // 256 bytes and 20 of header and framing in 128b/130b at 16 GT/s: 140 ns. Three Recoveries meet
+    // the writes. Each takes 1 us, and what was on its way for 300 ns and 200 ns is sent again.
+    EXPECT_LT(fixture.memory.writes.back().when - start, writes * 141 * vp::ns + 3 * 2 * vp::us);
+  });
+}
+
 TEST(ActiveState, NoLinkSleepsBeforeAPacketIsAcknowledged) {
   auto config = SleepyFixture::configuration(l1, 4);
   config.link.l1_after = 100 * vp::ns;
