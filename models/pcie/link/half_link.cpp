@@ -516,9 +516,10 @@ void HalfLink::collect_credits() {
   returning_.erase(returning_.begin(), one);
 }
 
-// Nothing can leave now: the next packet that has credits waits for room.
+// Nothing can leave now: the next packet that has credits waits for room. An appointment for this
+// instant stands: a packet is leaving the queue now.
 void HalfLink::await_room() {
-  if (waiting_.empty()) return;
+  if (waiting_.empty() || room_.when() <= vp::now()) return;
   vp::Picoseconds when = returning_.empty() ? vp::never : returning_.front().when;
   if (next_to_leave() != waiting_.end()) when = std::min(when, queue_.next_leaves(vp::now()));
   if (when != vp::never) room_.at(std::max(when, vp::now()));

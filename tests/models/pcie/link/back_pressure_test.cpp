@@ -215,6 +215,38 @@ TEST(BackPressure, DeviceLogicWaitsForCredits) {
   }
 }
 
+// Credits come back near the moment at which a packet leaves a queue that has room for one: the
+// next packet leaves then, whichever comes first.
+class CreditsAt : public testing::TestWithParam<vp::Picoseconds> {};
+
+TEST_P(CreditsAt, DelayNoPacket) {
+  Fixture::Config config;
+  config.link = {4, 1, 300 * ns, 200 * ns};
+  config.link.transmit_queue = 300;
+  config.root_complex.latency = GetParam();
+  config.root_complex.ports[0].credits = posted(64, 1024);
+  config.endpoint.latency = 0;
+  Fixture fixture(config);
+  std::vector<std::unique_ptr<Logic::Dma>> all;
+  fixture.run([&] {
+    fixture.enumerate();
+    fixture.set_sizes(256, 512);
+    pause(10 * us);
+    for (unsigned i = 0; i < 12; ++i) {
+      all.push_back(fixture.logic.dma_write(0x1000 * i, std::vector<std::uint8_t>(256)));
+    }
+    pause(100 * us);
+  });
+  const auto& writes = fixture.memory.writes;
+  ASSERT_EQ(writes.size(), 12u);
+  // 256 bytes and 20 of header and framing in 128b/130b at 16 GT/s, and now and then a DLLP
+  for (unsigned i = 1; i < 12; ++i) {
+    EXPECT_GE(writes[i].when - writes[i - 1].when, 140 * ns) << i;
+    EXPECT_LE(writes[i].when - writes[i - 1].when, 150 * ns) << i;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(BackPressure, CreditsAt, testing::Range<vp::Picoseconds>(81058, 81067));
+
 // Interrupts that have to wait leave once each, behind the writes before them.
 TEST(BackPressure, InterruptsWaitAsPendingBits) {
   Fixture fixture(with_root_port_credits(posted(1, 0)));
