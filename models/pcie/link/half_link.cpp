@@ -562,6 +562,8 @@ void HalfLink::deliver_early() {
   // What acts before the next packet arrives may notice it: a processor that polls memory, as a
   // rule.
   if (domain.floor() < in_flight_.front().received) return;
+  // A processor that the last packet has woken acts at this instant.
+  if (vp::Calendar::processors().next_event() <= vp::now()) return;
   const auto is_early = [this] {
     return !in_flight_.empty() && to_.can_arrive_early(*in_flight_.front().tlp);
   };

@@ -227,6 +227,53 @@ TEST(BurstInRecovery, IsAsOneByOne) {
   }
 }
 
+// A processor that is a plain SystemC process is known to nobody before it acts. The completion
+// that wakes it arrives in one flit with writes of a burst.
+TEST(BurstAroundACompletion, IsAsOneByOne) {
+  const auto configured = [](bool known) {
+    Fixture::Config config = Streams::Side::config(known, "", {});
+    config.root_complex.ports[0].generation = config.endpoint.generation = 6;
+    config.link.generation = 6;
+    return config;
+  };
+  Fixture known(configured(true), "known"), unknown(configured(false), "unknown");
+  constexpr unsigned half = 40, bytes = 64;
+  // Returns how many of the writes the processor sees when its read has ended.
+  const auto seen_after_read = [](Fixture& fixture) {
+    std::vector<std::unique_ptr<Logic::Dma>> writes;
+    const auto write = [&] {
+      for (unsigned i = 0; i < half; ++i) {
+        const std::uint64_t address = bytes * writes.size();
+        writes.push_back(fixture.logic.dma_write(address, std::vector<std::uint8_t>(bytes, 1)));
+      }
+    };
+    vp::Event before(fixture.card, write), after(fixture.card, write);
+    std::ptrdiff_t seen = 0;
+    fixture.run([&] {
+      fixture.enumerate();
+      pause(10 * us);
+      fixture.logic.latency = 20 * ns;
+      fixture.logic.on_use = [&](const Logic::Use&) {
+        before.after(20 * ns - 1);
+        after.after(20 * ns + 1);
+      };
+      fixture.read(Fixture::bar0, 4);
+      const auto& memory = fixture.memory.bytes;
+      const auto count = [&] {
+        return std::count(memory.begin(), memory.begin() + 2 * half * bytes, 1) / bytes;
+      };
+      seen = count();
+      pause(10 * us);
+      EXPECT_EQ(count(), 2 * half);
+    });
+    return seen;
+  };
+  const std::ptrdiff_t burst = seen_after_read(known), single = seen_after_read(unknown);
+  EXPECT_EQ(burst, single);
+  EXPECT_GT(single, half) << "some of them come with the completion";
+  EXPECT_LT(single, half + 4) << "a flit has room for three";
+}
+
 // A device with a second function whose bus does not belong to the link.
 struct Stray {
   static Fixture::Config config(bool known) {
