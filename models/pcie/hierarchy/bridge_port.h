@@ -44,6 +44,9 @@ class BridgePort : public sc_core::sc_module, public Port {
   /// The completion with which this port refuses a request, or nullptr for a posted request.
   TlpPtr refused(const Tlp& request, Status status) const;
 
+  /// Whether the port takes requests from below, and may send its own.
+  bool takes_requests() const { return header_.master_enabled() && power_.d0(); }
+
   bool is_malformed(const Tlp& tlp) const { return !well_formed(tlp, express_.max_payload()); }
   /// Counts and reports a malformed TLP. Returns whether the TLP is malformed and must be dropped.
   bool refuse_malformed(const Tlp& tlp);

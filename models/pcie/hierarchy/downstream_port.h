@@ -109,8 +109,6 @@ class DownstreamPort : public BridgePort {
   }
   /// Handles INTx and error messages from below and refuses other messages.
   void receive_message(const Tlp& message);
-  /// Whether the port takes requests from below, and may send its own.
-  bool takes_requests() const { return header_.master_enabled() && power_.d0(); }
   /// Refuses a request from below and answers it.
   void unsupported(const Tlp& request) { answer(refuse_unsupported(request)); }
   /// Reports a poisoned packet from below. Returns whether the packet may be forwarded, which is

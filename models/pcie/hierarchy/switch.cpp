@@ -100,9 +100,7 @@ class Switch::Upstream : public BridgePort {
   bool would_return(const Tlp& tlp) const {
     return tlp.is_memory() && header_.claims(tlp.get_address());
   }
-  bool lacks_bus_master(const Tlp& tlp) const {
-    return tlp.is_memory() && (!header_.master_enabled() || !power_.d0());
-  }
+  bool lacks_bus_master(const Tlp& tlp) const { return tlp.is_memory() && !takes_requests(); }
   bool is_blocked_atomic(const Tlp& tlp) const {
     return tlp.is_atomic() && express_.blocks_atomics();
   }

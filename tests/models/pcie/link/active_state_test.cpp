@@ -32,6 +32,16 @@ struct SleepyFixture : ResetFixture {
   void enable(Id id, unsigned states) {
     config_write(id, (id == device ? express : port_express) + 0x10, states, 2);
   }
+  void enable_both(unsigned states) {
+    enable(root_port, states);
+    enable(device, states);
+  }
+  // Both directions have L0s, and both have been used.
+  void begin_with_l0s() {
+    begin();
+    enable_both(l0s);
+    read(bar0, 4);
+  }
   vp::Picoseconds time_of_read() {
     const vp::Picoseconds start = vp::now();
     read(bar0, 4);
@@ -128,8 +138,7 @@ TEST(ActiveState, TheDeeperOneCounts) {
   SleepyFixture fixture(l0s | l1, 4);
   fixture.run([&] {
     fixture.begin();
-    fixture.enable(Fixture::root_port, l0s | l1);
-    fixture.enable(Fixture::device, l0s | l1);
+    fixture.enable_both(l0s | l1);
     const vp::Picoseconds awake = fixture.time_after(0);
     const vp::Picoseconds of_l0s = exit_latency(l0s, 4), of_l1 = exit_latency(l1, 4);
     EXPECT_NEAR(static_cast<double>(fixture.time_after(l0s_after + 10)),
@@ -183,8 +192,7 @@ TEST(ActiveState, OfFunctions) {
   other.dma.bind(fixture.endpoint.function(1).dma);
   fixture.run([&] {
     fixture.begin();
-    fixture.enable(Fixture::root_port, l1);
-    fixture.enable(Fixture::device, l1);
+    fixture.enable_both(l1);
     const vp::Picoseconds awake = fixture.time_after(0);
     EXPECT_EQ(fixture.time_after(1 * vp::ms), awake);
     fixture.config_write(make_id(1, 0, 1), fixture.express + PciExpress::link_control, l1, 2);
@@ -282,10 +290,7 @@ TEST(ActiveState, AWireThatSoftwareWakesHasErrors) {
   config.link.bit_error_rate = 3e-8;
   SleepyFixture fixture(config);
   fixture.run([&] {
-    fixture.begin();
-    fixture.enable(Fixture::root_port, l0s);
-    fixture.enable(Fixture::device, l0s);
-    fixture.read(Fixture::bar0, 4);
+    fixture.begin_with_l0s();
     pause(10 * vp::ms);
     const std::uint64_t asleep = fixture.counter("link.down.receiver_errors");
     fixture.enable(Fixture::root_port, 0);
@@ -304,10 +309,7 @@ TEST(ActiveState, CreditsLeaveAWireThatSleepsWithErrors) {
   config.endpoint.credits.classes[0] = {64, 1024};
   SleepyFixture fixture(config);
   fixture.run([&] {
-    fixture.begin();
-    fixture.enable(Fixture::root_port, l0s);
-    fixture.enable(Fixture::device, l0s);
-    fixture.read(Fixture::bar0, 4);
+    fixture.begin_with_l0s();
     fixture.logic.full = true;
     for (unsigned i = 1; i <= 3; ++i) fixture.write(Fixture::bar0, i, 4);
     pause(10 * vp::ms);
@@ -331,8 +333,7 @@ TEST(ActiveState, RecoveriesPutNoPacketOff) {
   fixture.run([&] {
     fixture.begin();
     fixture.set_sizes(256, 512);
-    fixture.enable(Fixture::root_port, l0s);
-    fixture.enable(Fixture::device, l0s);
+    fixture.enable_both(l0s);
     pause(10 * vp::us);
     const vp::Picoseconds start = vp::now();
     std::vector<std::unique_ptr<Logic::Dma>> all;
@@ -365,8 +366,7 @@ TEST(ActiveState, NoLinkSleepsBeforeAPacketIsAcknowledged) {
       return fixture.time_of_write();
     };
     const vp::Picoseconds awake = after_a_store();
-    fixture.enable(Fixture::root_port, l1);
-    fixture.enable(Fixture::device, l1);
+    fixture.enable_both(l1);
     EXPECT_EQ(after_a_store(), awake);
   });
 }
@@ -398,8 +398,7 @@ TEST(ActiveState, ALinkWithoutCreditsStaysOutOfL1) {
     const auto slower_by = [&](vp::Picoseconds span) {
       EXPECT_NEAR(static_cast<double>(time_of_third()), static_cast<double>(awake + span), 1);
     };
-    fixture.enable(Fixture::root_port, l1);
-    fixture.enable(Fixture::device, l1);
+    fixture.enable_both(l1);
     slower_by(0);
     EXPECT_NEAR(static_cast<double>(fixture.time_after(100 * vp::us)),
                 static_cast<double>(fixture.time_after(0) + exit_latency(l1, 4)), 1)
@@ -411,8 +410,7 @@ TEST(ActiveState, ALinkWithoutCreditsStaysOutOfL1) {
     fixture.enable(Fixture::root_port, l0s);
     slower_by(2 * exit_latency(l0s, 4));
     // A read may not sleep either while a write lacks its credit, nor before it has come back.
-    fixture.enable(Fixture::root_port, l1);
-    fixture.enable(Fixture::device, l1);
+    fixture.enable_both(l1);
     const vp::Picoseconds read = fixture.time_after(0);
     fixture.logic.full = true;
     for (unsigned i = 0; i < 2; ++i) fixture.write(Fixture::bar0 + 4 * i, i, 4);
@@ -467,8 +465,7 @@ TEST(ActiveState, SleepTakesNoEvent) {
   SleepyFixture fixture(l0s | l1, 4);
   fixture.run([&] {
     fixture.begin();
-    fixture.enable(Fixture::root_port, l0s | l1);
-    fixture.enable(Fixture::device, l0s | l1);
+    fixture.enable_both(l0s | l1);
     fixture.time_of_read();
     EXPECT_EQ(fixture.host.next_event(), vp::never);
     EXPECT_EQ(fixture.card.next_event(), vp::never);
