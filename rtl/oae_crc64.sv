@@ -9,8 +9,28 @@ module oae_crc64 #(
   output logic [63:0]        crc
 );
 
-  localparam int unsigned BITS = 8 * BYTES;
   localparam logic [63:0] POLYNOMIAL = 64'hc96c5795d7870f42;
+
+`ifdef FAST_MODEL
+  // Byte by byte with a table, which a simulation does in less time than the sums below. The table has what each byte leaves
+  // when it is shifted out.
+  logic [63:0] left [256];
+  initial
+    for (int unsigned i = 0; i < 256; i++) begin
+      left[i] = {56'd0, 8'(i)};
+      for (int unsigned n = 0; n < 8; n++) left[i] = {1'b0, left[i][63:1]} ^ (left[i][0] ? POLYNOMIAL : 64'd0);
+    end
+
+  always_comb begin
+    crc = '0;
+    if (enable) begin
+      crc = '1;
+      for (int unsigned i = 0; i < BYTES; i++) crc = {8'd0, crc[63:8]} ^ left[crc[7:0] ^ data[8*i +: 8]];
+      crc = ~crc;
+    end
+  end
+`else
+  localparam int unsigned BITS = 8 * BYTES;
 
   // The register is preset to ones, which is to invert the bits that meet it.
   localparam logic [BITS-1:0] PRESET = {{(BITS - 64){1'b0}}, {64{1'b1}}};
@@ -37,5 +57,6 @@ module oae_crc64 #(
     crc = '0;
     if (enable) for (int unsigned n = 0; n < 64; n++) crc[n] = ~^((data ^ PRESET) & SUMMED[BITS*n +: BITS]);
   end
+`endif
 
 endmodule
