@@ -16,6 +16,8 @@ namespace {
 constexpr unsigned line_bytes = 64;
 constexpr unsigned max_ports = 64;
 constexpr std::uint64_t no_edge = ~std::uint64_t{0};
+constexpr std::uint64_t write_edges = 3;  // of the host: accept, execute, store
+constexpr std::uint64_t most_more = 2;    // if a slot is read: fetch, and deliver or judge
 
 const char* state_name(unsigned state) {
   switch (state) {
@@ -129,6 +131,8 @@ void Block::lose_power() {
   ++version_;
   running_ = ahead_ = completing_ = false;
   peeked_.reset();
+  change_.reset();
+  irq_edge_ = 0;
   const std::uint64_t edge = grid_.after(vp::now());
   if (next_ > edge) clocks_ -= next_ - edge;  // those that were run ahead
   next_ = std::max(next_, edge);
@@ -331,32 +335,32 @@ bool Block::quiet() const {
 bool Block::peek(const RegisterAccess& access, vp::Picoseconds horizon) {
   constexpr std::uint64_t edges = 4;  // accept, execute, store, respond
   constexpr std::uint64_t stored = 2;
-  constexpr std::uint64_t fetch = 2;
   const BlockRtl& block = *rtl_;
   if (!quiet() || !accesses_.waits_alone()) return false;
   const std::uint64_t edge = std::max(next_, grid_.after(access.arrival));
-  const std::uint64_t last = edge + edges + fetch - 1;
+  const std::uint64_t last = edge + edges + most_more - 1;
   if (grid_.time(last) >= horizon || (block.deadline_valid && block.deadline <= last)) return false;
   RegisterAnswer answer;
   if (access.write) {
-    answer.possible = write_unclocked(access);
-    ahead_ = answer.possible && shows();
-    shown_ = edge + stored;
+    const WriteEffect effect = write_unclocked(access);
+    answer.possible = effect.possible;
+    answer.more = effect.more;
+    ahead_ = effect.possible && shows();
+    shown_ = edge + stored + effect.more;
   } else {
     answer = rtl_->peek({false, 0, access.address / 8}, edge + 1);
   }
   if (!answer.possible) return false;
-  peeked_ = {access, edge, answer.fetches ? edges + fetch : edges};
+  peeked_ = {access, edge, edges + answer.more};
   next_ = edge + peeked_->edges;
   clocks_ += peeked_->edges;
   accesses_.answer(answer.value, answer.error);
   return true;
 }
 
-// Has the effect of a write of the firmware, if the RTL has it without the clock. Returns whether
-// it has.
-bool Block::write_unclocked(const RegisterAccess& access) {
-  std::uint64_t line[8];
+// Has the effect of a write of the firmware, if the RTL has it without the clock.
+WriteEffect Block::write_unclocked(const RegisterAccess& access) {
+  std::uint64_t line[8] = {};
   const std::uint64_t address = access.address / 8;
   const unsigned word = address % 8;
   line[word] = access.data;
@@ -365,14 +369,22 @@ bool Block::write_unclocked(const RegisterAccess& access) {
       {false, 0, address / 8, bytes, std::uint64_t{access.strobe} << 8 * word, word});
 }
 
-// Has the effect of the first request, a write of the host to its window that does not complete an
-// offer, at the edge that accepts it. Returns whether it is one. Requests that wait behind it
-// change nothing, since they keep their order.
+// Has the effect of the first request, a write of the host, at the edge that accepts it. Returns
+// whether that was possible. Requests that wait behind it change nothing, since they keep their
+// order.
 bool Block::write_unclocked(const Request& request) {
-  constexpr std::uint64_t edges = 3;  // accept, execute, store
   const BlockRtl& block = *rtl_;
-  if (block.deadline_valid && block.deadline < next_ + edges) return false;
-  if (!rtl_->execute({true, request.bar, request.line, request.data, request.enable})) return false;
+  if (block.deadline_valid && block.deadline < next_ + write_edges + most_more) return false;
+  const WriteEffect effect =
+      rtl_->execute({true, request.bar, request.line, request.data, request.enable});
+  if (!effect.possible) return false;
+  const std::uint64_t edges = write_edges + effect.more;
+  if (effect.change) {
+    change_ = effect.change;
+    ahead_ = true;
+    shown_ = next_ + 1;
+    irq_edge_ = next_ + edges - 1;
+  }
   peeked_ = {request, next_, edges};
   next_ += edges;
   clocks_ += edges;
@@ -446,7 +458,7 @@ void Block::tick() {
     next_ = due_;
     if (peek()) {
       ticking_ = false;
-      return schedule();
+      return arm();
     }
     visible_edge();
   }
@@ -509,21 +521,32 @@ void Block::look() {
 // Shows other models what that edge changed.
 void Block::show() {
   const BlockRtl& block = *rtl_;
-  if (block.trace_valid) {
-    if (block.trace_to == OAE_PORT_STATE_TENTATIVE) ++exchanged_;
-    if (block.trace_to == OAE_PORT_STATE_COMMITTED) ++committed_;
-    if (block.trace_to == OAE_PORT_STATE_REVERSED) ++reversed_;
-    if (trace_.on()) {
-      trace_.write(
-          "{{\"t\":{},\"swap\":\"{}\",\"port\":{},\"epoch\":{},\"seq\":{},"
-          "\"from\":\"{}\",\"to\":\"{}\"}}",
-          vp::now(), name(), block.trace_port, block.trace_epoch, block.trace_sequence,
-          state_name(block.trace_from), state_name(block.trace_to));
-    }
+  if (change_) {
+    show(*std::exchange(change_, std::nullopt));
+  } else if (block.trace_valid) {
+    show({block.trace_port, block.trace_epoch, block.trace_sequence, block.trace_from,
+          block.trace_to});
+  }
+  if (const std::uint64_t later = std::exchange(irq_edge_, 0)) {
+    ahead_ = shows();
+    shown_ = later;
+    return;
   }
   irq_level_ = block.irq;
   irq.set(irq_level_);
   for (const auto& link : links_) link->show();
+}
+
+void Block::show(const JournalChange& change) {
+  if (change.to == OAE_PORT_STATE_TENTATIVE) ++exchanged_;
+  if (change.to == OAE_PORT_STATE_COMMITTED) ++committed_;
+  if (change.to == OAE_PORT_STATE_REVERSED) ++reversed_;
+  if (!trace_.on()) return;
+  trace_.write(
+      "{{\"t\":{},\"swap\":\"{}\",\"port\":{},\"epoch\":{},\"seq\":{},"
+      "\"from\":\"{}\",\"to\":\"{}\"}}",
+      vp::now(), name(), change.port, change.epoch, change.sequence, state_name(change.from),
+      state_name(change.to));
 }
 
 // Runs an edge at which pins matter, at its time.

@@ -109,7 +109,7 @@ class Block : public sc_core::sc_module {
   bool quiet() const;
   bool peek(const RegisterAccess& access, vp::Picoseconds horizon);
   bool peek();
-  bool write_unclocked(const RegisterAccess& access);
+  WriteEffect write_unclocked(const RegisterAccess& access);
   bool write_unclocked(const Request& request);
   void execute_peeked(std::uint64_t edges);
   void arm();
@@ -121,6 +121,7 @@ class Block : public sc_core::sc_module {
   bool shows() const;
   void look();
   void show();
+  void show(const JournalChange& change);
   void present();
   void put(const Request& request);
   void push(const Request& request);
@@ -146,6 +147,10 @@ class Block : public sc_core::sc_module {
   std::uint64_t next_ = 1;   // the first edge not yet run
   std::uint64_t due_ =
       0;  // unless ahead_, the edge that clock_ is set to; those before it are idle
+  // What a write without the clock of the RTL has changed, and the edge at which its interrupt is
+  // shown, which is a later one than shown_, or 0
+  std::optional<JournalChange> change_;
+  std::uint64_t irq_edge_ = 0;
   bool irq_level_ = false;
   std::uint64_t version_ = 0;  // changes with all that may change the next read's answer
 

@@ -10,18 +10,21 @@
 #include <Voae_cell_of_two_fast.h>
 #include <Voae_link.h>
 #include <Voae_link_fast.h>
+#include <Voae_peek_fast.h>
 #include <Voae_relay_cell.h>
 #include <Voae_relay_cell_fast.h>
 
 #include <cstring>
 
 #include "models/rtl/model.h"
+#include "oae_registers.h"
 
 namespace oae {
 namespace {
 
 /// The block without checks. Each change of its clock's pin is an edge, which takes one evaluation
-/// (FAST_MODEL in rtl/block/oae_block.sv).
+/// (FAST_MODEL in rtl/block/oae_block.sv). A model beside it (rtl/block/oae_peek.sv) says what some
+/// operations do, so that they take no edge.
 class FastBlock final : private rtl::Model<Voae_block_fast>, public BlockRtl {
  public:
   explicit FastBlock(const char* name) : Model(name, false), BlockRtl(*top) {}
@@ -32,58 +35,75 @@ class FastBlock final : private rtl::Model<Voae_block_fast>, public BlockRtl {
     top->eval();
   }
   RegisterAnswer peek(const RegisterRead& read, std::uint64_t edge) override {
-    top->now = edge;
+    operation_.write = 0;
+    operation_.now = edge;
     look(read.host, read.bar, read.word);
-    return {top->peek_possible != 0, top->peek_fetches != 0, top->peek_error != 0, top->peek_value};
+    return {operation_.possible != 0, operation_.more, operation_.error != 0, operation_.value};
   }
-  bool execute(const LineWrite& write) override {
-    top->peek_write = 1;
-    top->peek_enable = write.enable;
-    std::memcpy(&top->peek_data, write.bytes + 8 * write.word, 8);
+  WriteEffect execute(const LineWrite& write) override {
+    operation_.write = 1;
+    operation_.enable = write.enable;
+    std::memcpy(operation_.data.data(), write.bytes, sizeof operation_.data);
     look(write.host, write.bar, 8 * write.line + write.word);
-    top->peek_write = 0;
-    if (top->peek_commands) {
-      command();
-    } else if (!top->peek_fills) {
-      return false;
-    } else if (top->peek_changes) {
-      fill(write);
-    }
-    return true;
+    if (!operation_.possible) return {};
+    state_.oae_block__DOT__swap__DOT__row_in_work__DOT__rows[operation_.port] =
+        operation_.row_after;
+    state_.oae_block__DOT__swap__DOT__irq_pending = operation_.irq_pending_after;
+    top->irq = operation_.irq_after;
+    if (operation_.fills) fill(write);
+    if (!operation_.commits) return {true, operation_.more, {}};
+    const std::uint64_t name = operation_.committed;
+    return {true, operation_.more,
+            JournalChange{operation_.port, static_cast<unsigned>(name >> 32),
+                          static_cast<std::uint32_t>(name), OAE_PORT_STATE_TENTATIVE,
+                          OAE_PORT_STATE_COMMITTED}};
   }
 
  private:
-  void command() {
-    auto& rtl = *top->rootp;
-    rtl.oae_block__DOT__swap__DOT__row_in_work__DOT__rows[top->peek_port] = top->peek_row_after;
-    rtl.oae_block__DOT__swap__DOT__irq_pending = top->peek_irq_pending_after;
-    top->irq = top->peek_irq_after;
+  auto& slot() {
+    return state_
+        .oae_block__DOT__swap__DOT__slots__DOT__memory[operation_.port * 8u + operation_.bank];
   }
   void fill(const LineWrite& write) {
-    auto& rtl = *top->rootp;
-    rtl.oae_block__DOT__swap__DOT__row_in_work__DOT__rows[top->peek_port] = top->peek_row_after;
-    const unsigned place = top->peek_port * 8u + top->peek_bank;
-    auto& slot = rtl.oae_block__DOT__swap__DOT__slots__DOT__memory[place];
-    auto* bytes = reinterpret_cast<std::uint8_t*>(&slot[0]);
-    for (unsigned word = 0; word < 8; ++word) {
-      const std::uint64_t enabled = write.enable >> 8 * word & 0xff;
+    auto* bytes = reinterpret_cast<std::uint8_t*>(slot().data());
+    for (std::uint64_t left = write.enable; left != 0;) {
+      const auto word = static_cast<unsigned>(__builtin_ctzll(left)) / 8;
+      const std::uint64_t enabled = left >> 8 * word & 0xff;
+      left ^= enabled << 8 * word;
       if (enabled == 0xff) {
         std::memcpy(bytes + 8 * word, write.bytes + 8 * word, 8);
-      } else if (enabled != 0) {
-        for (unsigned i = 8 * word; i < 8 * word + 8; ++i) {
-          if (write.enable >> i & 1) bytes[i] = write.bytes[i];
+      } else {
+        for (unsigned i = 0; i < 8; ++i) {
+          if (enabled >> i & 1) bytes[8 * word + i] = write.bytes[8 * word + i];
         }
       }
     }
   }
   void look(bool host, unsigned bar, std::uint64_t word) {
-    top->peek_valid = 1;
-    top->peek_host = host;
-    top->peek_bar = static_cast<std::uint8_t>(bar);
-    top->peek_address = static_cast<std::uint16_t>(word);
-    top->eval();
-    top->peek_valid = 0;
+    operation_.host = host;
+    operation_.bar = static_cast<std::uint8_t>(bar);
+    operation_.address = static_cast<std::uint16_t>(word);
+    operation_.ports = top->ports;
+    operation_.clock_khz = top->clock_khz;
+    operation_.liveness_count = state_.oae_block__DOT__swap__DOT__liveness__DOT__count;
+    operation_.liveness_written = state_.oae_block__DOT__swap__DOT__liveness__DOT__written;
+    operation_.liveness_limit = state_.oae_block__DOT__swap__DOT__liveness_limit;
+    operation_.irq_enable = state_.oae_block__DOT__swap__DOT__irq_enable;
+    operation_.irq_pending = state_.oae_block__DOT__swap__DOT__irq_pending;
+    operation_.hold_limit = state_.oae_block__DOT__swap__DOT__hold_limit;
+    unsigned port, bank;
+    do {  // once, unless the operation before was one of another port, or had another slot
+      port = operation_.port;
+      bank = operation_.bank;
+      operation_.row = state_.oae_block__DOT__swap__DOT__row_in_work__DOT__rows[port];
+      operation_.slot = slot();
+      operation_.eval();
+    } while (operation_.port != port || (operation_.fetches && operation_.bank != bank));
   }
+
+  Voae_block_fast___024root& state_ = *top->rootp;
+  rtl::Model<Voae_peek_fast> peek_{"oae_peek", false};
+  Voae_peek_fast& operation_ = *peek_.top;
 };
 
 template <typename Top>

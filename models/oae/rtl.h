@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -84,9 +85,25 @@ struct RegisterRead {
 /// The answer of such a read.
 struct RegisterAnswer {
   bool possible = false;  // the read has no effect, and this is its answer
-  bool fetches = false;   // it reads a slot, which takes two clocks more
+  unsigned more = 0;      // clocks that it takes beyond the fewest
   bool error = false;     // of the firmware, where there is no register
   std::uint64_t value = 0;
+};
+
+/// A change of a journal's state. The states are those of enum OAE_PORT_STATE.
+struct JournalChange {
+  unsigned port;
+  unsigned epoch;
+  std::uint32_t sequence;
+  unsigned from;
+  unsigned to;
+};
+
+/// What became of a write.
+struct WriteEffect {
+  bool possible = false;  // it was executed
+  unsigned more = 0;      // clocks that it takes beyond the fewest
+  std::optional<JournalChange> change;
 };
 
 /// A write of bytes of a line of 64 bytes.
@@ -232,11 +249,11 @@ struct BlockRtl : rtl::Design, AxiPins {
   /// execute the word. The checked library gives no answer, so that the read is clocked.
   virtual RegisterAnswer peek(const RegisterRead&, std::uint64_t /*edge*/) { return {}; }
 
-  /// Executes a write without a clock if it only fills a slot (the host's window, but for the rest
-  /// of an offer, or the firmware's next offer) or if by it the firmware only takes a slot,
-  /// withdraws its offer or acknowledges events. `irq` has its new level at once. Returns whether
-  /// it is such a write. The checked library executes none.
-  virtual bool execute(const LineWrite&) { return false; }
+  /// Executes a write without a clock if it changes nothing but a port's row, a slot and `irq`: a
+  /// part of an offer of either side, the rest of a good offer of the host, the confirmation of a
+  /// swap of slots, or a command of the firmware, unless another slot moves or the host is
+  /// interrupted. `irq` has its new level at once. The checked library executes none.
+  virtual WriteEffect execute(const LineWrite&) { return {}; }
 
   /// The ends of links that share the clock, if the block is that of a cell.
   std::vector<EndPins> ends;

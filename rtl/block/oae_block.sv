@@ -93,29 +93,6 @@ module oae_block #(
   output logic [7:0]   trace_from,
   output logic [7:0]   trace_to,
 
-`ifdef FAST_MODEL
-  // The answer of a read and the effect of a write without a clock (oae_peek.sv)
-  input  logic         peek_valid,
-  input  logic         peek_host,
-  input  logic         peek_write,
-  input  logic [2:0]   peek_bar,
-  input  logic [14:0]  peek_address,
-  input  logic [63:0]  peek_enable,
-  input  logic [63:0]  peek_data,
-  output logic         peek_possible,
-  output logic         peek_fetches,
-  output logic         peek_error,
-  output logic [63:0]  peek_value,
-  output logic         peek_fills,
-  output logic         peek_changes,
-  output logic [5:0]   peek_port,
-  output logic [2:0]   peek_bank,
-  output logic         peek_commands,
-  output oae_types::row_t peek_row_after,
-  output logic [63:0]  peek_irq_pending_after,
-  output logic         peek_irq_after,
-`endif
-
   // Clock gate
   output logic         idle,            // the next edge accepts requests and accesses
   output logic         busy,
@@ -126,7 +103,7 @@ module oae_block #(
   if (PORTS < 1 || PORTS > 64) $error("PORTS must be 1 to 64");
 
   // The clock of the parts. In a fast model every change of the pin is an edge, so that an edge takes one
-  // evaluation and not two. Such a model also executes some operations without a clock.
+  // evaluation and not two.
   logic        edges;
 `ifdef FAST_MODEL
   logic        level = 1'b0;      // of the pin, as the last edge has seen it
@@ -185,33 +162,6 @@ module oae_block #(
       if (accesses && !request_valid)
         assert (axi_arready || axi_awready) else $error("an access that waits alone is not accepted");
     end
-`endif
-
-`ifdef FAST_MODEL
-  oae_types::row_t peek_row;
-  logic [511:0]    peek_slot;
-
-  // A row and a slot are only selected for a read.
-  always_comb begin
-    peek_row = '0;
-    if (peek_valid) peek_row = swap.row_in_work.rows[peek_port];
-  end
-  always_comb begin
-    peek_slot = '0;
-    if (peek_valid) peek_slot = swap.slots.memory[$clog2(9*PORTS)'({peek_port, peek_bank})];
-  end
-
-  oae_peek peek (
-    .valid(peek_valid), .host(peek_host), .write(peek_write), .bar(peek_bar), .address(peek_address), .enable(peek_enable),
-    .word_data(peek_data),
-    .possible(peek_possible), .fetches(peek_fetches), .error(peek_error), .value(peek_value),
-    .fills(peek_fills), .changes(peek_changes), .commands(peek_commands), .row_after(peek_row_after),
-    .irq_pending_after(peek_irq_pending_after), .irq_after(peek_irq_after),
-    .now, .ports, .clock_khz, .port(peek_port), .row(peek_row),
-    .bank(peek_bank), .slot(peek_slot),
-    .liveness_count(swap.liveness_count), .liveness_written(swap.liveness.written),
-    .liveness_limit(swap.liveness_limit), .irq_enable(swap.irq_enable),
-    .irq_pending(swap.irq_pending), .hold_limit(swap.hold_limit));
 `endif
 
 endmodule

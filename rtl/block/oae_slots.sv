@@ -26,16 +26,8 @@ module oae_slots #(
   logic [511:0] memory [9*PORTS];
   logic [511:0] stamped;
 
-  // A memory with byte enables.
-  function automatic logic [511:0] merge(
-      input logic [511:0] old_row, input logic [511:0] new_row, input logic [63:0] enable);
-    merge = old_row;
-    for (int unsigned i = 0; i < 64; i++)
-      if (enable[i]) merge[8*i +: 8] = new_row[8*i +: 8];
-  endfunction
-
   always_ff @(posedge clock)
-    if (write) memory[row] <= merge(memory[row], write_data, write_enable);
+    if (write) memory[row] <= oae_types::merge(memory[row], write_data, write_enable);
 
   assign stamped = {64'd0, stamp_empty ? '0 : slot[447:64], stamp_header};
 

@@ -203,6 +203,13 @@ package oae_types;
               operation == oae_registers::WORD_OPERATION_ADD;
   endfunction
 
+  // A slot after some of its bytes are written
+  function automatic logic [511:0] merge(input logic [511:0] slot, input logic [511:0] written, input logic [63:0] enable);
+    merge = slot;
+    for (int unsigned i = 0; i < 64; i++)
+      if (enable[i]) merge[8*i +: 8] = written[8*i +: 8];
+  endfunction
+
   function automatic logic [31:0] following(input logic [31:0] sequence_number);
     following = &sequence_number ? 32'd1 : sequence_number + 32'd1;
   endfunction

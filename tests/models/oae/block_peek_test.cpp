@@ -2,8 +2,11 @@
 // A block that answers reads, and fills slots, without the clock of its RTL is observed like one
 // that clocks everything, which the checked library does.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
@@ -126,11 +129,13 @@ struct Party {
 
 // Everything that parties and other models have observed.
 std::string observed(bool checked, unsigned seed) {
-  return vp::in_child([checked, seed] {
+  const std::string trace =
+      testing::TempDir() + "oae_block_peek_test_" + std::to_string(::getpid()) + ".trace";
+  std::string all = vp::in_child([checked, seed, &trace] {
     oae::BlockConfig config;
     config.ports = ports;
     config.checked = checked;
-    Fixture fixture(config);
+    Fixture fixture(config, trace);
     unsigned attempts = 0;
     Party parties[] = {{fixture, attempts, 4 * seed},
                        {fixture, attempts, 4 * seed + 1},
@@ -143,6 +148,7 @@ std::string observed(bool checked, unsigned seed) {
             party.fixture.open(port);
             party.set_up(port);
           }
+          party.fixture.put(OAE_FIRMWARE_IRQ_ENABLE, (1 << ports) - 1);
         }
         for (unsigned i = 0; i < 1'000; ++i) {
           number < 2 ? party.host() : party.firmware();
@@ -156,11 +162,21 @@ std::string observed(bool checked, unsigned seed) {
     for (const auto& [time, vector] : fixture.signals) {
       all += std::to_string(time) + " signal " + std::to_string(vector) + '\n';
     }
+    for (const auto& line : fixture.lines) {
+      all += std::to_string(line.time) + " line is " + std::to_string(line.level) + '\n';
+    }
+    EXPECT_GT(fixture.lines.size(), 30u);
     const nlohmann::json statistics = fixture.statistics.json();
     EXPECT_GT(statistics["counters"]["fixture.oae.committed"], 10);
     EXPECT_FALSE(fixture.signals.empty());
     return all + statistics.dump();
   });
+  std::ifstream lines(trace);
+  std::string line;
+  std::getline(lines, line);  // the header has the time of day
+  while (std::getline(lines, line)) all += line + '\n';
+  std::remove(trace.c_str());
+  return all;
 }
 
 void expect_equal(const std::string& found, const std::string& expected) {

@@ -356,7 +356,7 @@ std::string observed(bool checked) {
     unsigned running = 0, round = 0;
     const vp::Picoseconds spans[] = {0, vp::us, period, 1};
     fixture.run({[&] {
-      for (vp::Picoseconds moment = 0; moment < 130 * period; moment += period / 4) {
+      for (vp::Picoseconds moment = 0; moment < 180 * period; moment += period / 4) {
         Fixture::pass(vp::us - vp::now() % vp::us);
         const auto host = [&] {
           const Slot offer = make_slot(header(1, 1), 5);
@@ -365,7 +365,7 @@ std::string observed(bool checked) {
           if (write(0, OAE_HOST_PORT_ANSWER_ADDRESS_AT(0), &buffer, 8) &&
               write(0, OAE_HOST_PORT_EVENT_AT(0), &event, 8) &&
               write(0, OAE_HOST_PORT_CONTROL_AT(0), &open, 8)) {
-            Fixture::pass(60 * period);
+            Fixture::pass(110 * period);
             write(2, OAE_PORT_WINDOW, offer.data(), 64) && read(OAE_PORT_PUSHED_ANSWER) &&
                 read(OAE_PORT_STATUS) && write(2, OAE_PORT_CONFIRM, &confirm, 8) &&
                 read(OAE_PORT_STATUS);

@@ -58,7 +58,7 @@ std::vector<std::uint64_t> outputs(const oae::BlockRtl& block) {
                                        block.trace_epoch,
                                        block.trace_sequence,
                                        block.trace_from,
-                                       block.trace_to,
+                                       std::uint64_t{block.trace_valid ? block.trace_to : 0u},
                                        block.idle,
                                        block.busy,
                                        block.deadline_valid,
@@ -193,7 +193,7 @@ TEST(Rtl, AnswersWithoutTheClockEqualThoseWithIt) {
     const unsigned clocks = clock_read(*block, read, now, clocked);
     ASSERT_EQ(answer.value, clocked.value) << read.host << ' ' << read.bar << ' ' << read.word;
     ASSERT_EQ(answer.error, clocked.error) << read.host << ' ' << read.bar << ' ' << read.word;
-    ASSERT_EQ(clocks, answer.fetches ? 6u : 4u) << read.host << ' ' << read.bar << ' ' << read.word;
+    ASSERT_EQ(clocks, 4 + answer.more) << read.host << ' ' << read.bar << ' ' << read.word;
     traffic.skip_to(now);
     answered.insert({read.host, read.bar, read.word});
     values.insert(answer.value);
@@ -204,8 +204,9 @@ TEST(Rtl, AnswersWithoutTheClockEqualThoseWithIt) {
   EXPECT_GT(with_both, 500u);
 }
 
-/// Executes a write by running its clocks, of which it returns the number.
-unsigned clock_write(oae::BlockRtl& block, const oae::LineWrite& write, std::uint64_t& now) {
+/// Executes a write by running its clocks.
+oae::WriteEffect clock_write(oae::BlockRtl& block, const oae::LineWrite& write,
+                             std::uint64_t& now) {
   block.completion_ready = block.dma_ready = block.interrupt_ready = 1;
   if (write.host) {
     block.request_valid = block.request_write = 1;
@@ -222,15 +223,26 @@ unsigned clock_write(oae::BlockRtl& block, const oae::LineWrite& write, std::uin
     std::memcpy(&block.axi_wdata, write.bytes + 8 * word, 8);
     block.axi_wstrb = static_cast<std::uint8_t>(write.enable >> 8 * word);
   }
+  const unsigned fewest = write.host ? 3 : 4;
   unsigned clocks = 0;
+  oae::WriteEffect effect;
   do {
     block.now = ++now;
     block.settle();
     block.rise();
     block.request_valid = block.axi_awvalid = block.axi_wvalid = 0;
+    if (block.trace_valid) {
+      effect.change = {block.trace_port, block.trace_epoch, block.trace_sequence, block.trace_from,
+                       block.trace_to};
+    }
     ++clocks;
   } while (block.busy && clocks < 100);
-  return clocks;
+  effect.more = clocks - fewest;
+  return effect;
+}
+
+auto fields(const oae::JournalChange& change) {
+  return std::make_tuple(change.port, change.epoch, change.sequence, change.from, change.to);
 }
 
 /// A block whose slots are filled without the clock, and one with the same traffic, all of which is
@@ -266,19 +278,32 @@ struct Twins {
   /// Writes in both, in the first one without the clock if that is possible.
   void write(const oae::LineWrite& write, bool in_use) {
     const bool command = !write.host && write.line % 4 != OAE_FIRMWARE_OFFER_AT(0) / 64 % 4;
-    const bool executed = fast->execute(write);
+    const bool due = fast->deadline_valid && fast->deadline < to_fast.now() + 10;
+    const oae::WriteEffect effect = due ? oae::WriteEffect{} : fast->execute(write);
+    const bool executed = effect.possible;
     if (executed) {
       const auto irq = fast->irq;  // has its new level at once, and keeps it
       fast->settle();
       EXPECT_EQ(fast->irq, irq);
     }
     std::uint64_t now = to_fast.now(), same = now;
-    const unsigned clocks = clock_write(*checked, write, now);
-    const bool alone = clocks == (write.host ? 3u : 4u);
-    EXPECT_EQ(executed, in_use && alone) << write.host << ' ' << write.bar << ' ' << write.line;
-    (command ? commands : fills[write.host]) += executed;
+    const oae::WriteEffect clocked = clock_write(*checked, write, now);
+    if (executed) {
+      EXPECT_TRUE(in_use) << write.host << ' ' << write.bar << ' ' << write.line;
+      EXPECT_EQ(effect.more, clocked.more);
+      ASSERT_EQ(effect.change.has_value(), clocked.change.has_value());
+      if (effect.change) {
+        EXPECT_EQ(fields(*effect.change), fields(*clocked.change));
+      }
+    } else {
+      EXPECT_FALSE(in_use && !due && clocked.more == 0)
+          << write.host << ' ' << write.bar << ' ' << write.line;
+    }
+    (command ? commands : fills[write.host]) += executed && effect.more != 2;
+    judged[write.host] += executed && effect.more == 2;
+    confirmed[effect.more == 1] += effect.change.has_value();
     if (!executed) clock_write(*fast, write, same);
-    (command ? other_commands : others[write.host]) += in_use && !executed;
+    (command ? other_commands : others[write.host]) += in_use && !due && !executed;
     // From here on whose turn is next, and what is left on the pins, is the same again.
     const std::uint8_t zero[64] = {};
     const oae::LineWrite harmless{false, 0, OAE_FIRMWARE_WORD_OPERAND / 64, zero, 0xff};
@@ -309,8 +334,13 @@ struct Twins {
     const std::uint64_t address = 64 * write.line + 8 * write.word;
     const bool command = !write.host && (address == OAE_FIRMWARE_COMMAND_AT(port) ||
                                          address == OAE_FIRMWARE_EVENT_AT(port));
-    this->write(write, port < ports && (part == 0 || (command && !joined(port))));
-    if (!write.host && port < ports) read({false, 0, OAE_FIRMWARE_OFFER_AT(port) / 8 + word});
+    const bool confirms =
+        write.host && part == 1 && write.enable == std::uint64_t{0xff} << OAE_PORT_CONFIRM % 64;
+    this->write(write, port < ports && (part == 0 || ((command || confirms) && !joined(port))));
+    if (port >= ports) return;
+    if (!write.host) read({false, 0, OAE_FIRMWARE_OFFER_AT(port) / 8 + word});
+    read({false, 0, OAE_FIRMWARE_STATUS_AT(port) / 8});
+    read({true, 0, OAE_HOST_PORT_REJECTED_AT(port) / 8});
   }
 
   /// Both sides write their offers in pieces, the host in any order. It asks for the answer and
@@ -322,8 +352,15 @@ struct Twins {
     header.epoch = static_cast<std::uint8_t>(OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH));
     header.sequence = static_cast<std::uint32_t>(OAE_GET(state, OAE_HOST_PORT_STATE_SEQUENCE)) + 1;
     header.attempt = static_cast<std::uint8_t>(one_of(64));
-    const Slot slot = make_slot(header, random());
     const Slot answer = make_slot(header, random());
+    if (one_of(4) == 0) header.flags = OAE_FLAG_MORE;
+    const bool of_words = one_of(4) == 0;
+    if (of_words) header.verb = OAE_VERB_FETCH_ADD;
+    Slot slot = make_slot(header, random());
+    if (of_words) {
+      slot[1] = one_of(4);  // a word
+      seal(slot);
+    }
     const unsigned first = one_of(8);
     for (unsigned i = 0; i < 8; ++i) {
       const unsigned word = (first + 3 * i) % 8;
@@ -331,13 +368,15 @@ struct Twins {
       write_word(true, port * OAE_PORT_SIZE + 8 * word, slot[word], true);
     }
     write_word(false, OAE_FIRMWARE_COMMAND_AT(port),
-               OAE_FIRMWARE_COMMAND_PUBLISH_MASK | OAE_FIRMWARE_COMMAND_TAKE_MASK, !joined(port));
+               OAE_FIRMWARE_COMMAND_PUBLISH_MASK | (one_of(4) ? OAE_FIRMWARE_COMMAND_TAKE_MASK : 0),
+               !joined(port));
     read({true, 2, (port * OAE_PORT_SIZE + OAE_PORT_PUSHED_ANSWER) / 8u});
     swapped += OAE_GET(state_of(port), OAE_HOST_PORT_STATE_SEQUENCE) == header.sequence;
+    if (header.flags != 0 && one_of(2)) return;  // the next offer confirms it
     write_word(true, port * OAE_PORT_SIZE + OAE_PORT_CONFIRM,
                confirmation(OAE_PUT(OAE_PORT_CONFIRM_EPOCH, header.epoch) |
-                            OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, header.sequence)),
-               false);
+                            OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, header.sequence - !one_of(16))),
+               !joined(port));
   }
 
   void write_word(bool host, std::uint64_t address, std::uint64_t value, bool unclocked) {
@@ -374,6 +413,8 @@ struct Twins {
   RtlTraffic to_checked;
   unsigned fills[2] = {};       // of the firmware, and of the host
   unsigned others[2] = {};      // writes to slots that took more clocks
+  unsigned judged[2] = {};      // offers of theirs, likewise
+  unsigned confirmed[2] = {};   // swaps whose slot had to wait, and others, likewise
   unsigned commands = 0;        // without the clock
   unsigned other_commands = 0;  // that took more clocks
   unsigned swapped = 0;
@@ -381,7 +422,7 @@ struct Twins {
 
 TEST(Rtl, WritesWithoutTheClockEqualThoseWithIt) {
   Twins twins(1);
-  for (unsigned round = 0; round < 6'000; ++round) {
+  for (unsigned round = 0; round < 12'000; ++round) {
     ASSERT_NO_FATAL_FAILURE(twins.run_traffic(twins.one_of(24)));
     ASSERT_NO_FATAL_FAILURE(twins.one_of(4) ? twins.write_anything() : twins.swap());
   }
@@ -389,8 +430,12 @@ TEST(Rtl, WritesWithoutTheClockEqualThoseWithIt) {
   EXPECT_GT(twins.fills[true], 5'000u);
   EXPECT_GT(twins.others[true], 500u);
   EXPECT_EQ(twins.others[false], 0u);
+  EXPECT_GT(twins.judged[false], 100u);
+  EXPECT_GT(twins.judged[true], 100u);
+  EXPECT_GT(twins.confirmed[false], 50u);
+  EXPECT_GT(twins.confirmed[true], 100u);
   EXPECT_GT(twins.commands, 100u);
-  EXPECT_GT(twins.other_commands, 500u);
+  EXPECT_GT(twins.other_commands, 10u);
   EXPECT_GT(twins.swapped, 500u);
 }
 
