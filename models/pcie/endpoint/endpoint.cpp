@@ -175,7 +175,19 @@ void Endpoint::unblocked(CreditClass of) {
   }
 }
 
+// 2.2.8.1: the functions share the four wires of the link, and a message says that a wire has
+// changed.
+void Endpoint::set_pin(unsigned number, unsigned pin, bool level) {
+  std::bitset<256>& drivers = pins_[pin - 1];
+  const bool before = drivers.any();
+  drivers.set(number, level);
+  if (drivers.any() == before) return;
+  const unsigned code = (level ? assert_inta : deassert_inta) + pin - 1;
+  functions_[0]->send(Tlp::message(static_cast<MessageCode>(code), functions_[0]->id()));
+}
+
 void Endpoint::link_lost(Reset kind) {
+  pins_ = {};
   for (const auto& function : functions_) function->reset(kind);
 }
 

@@ -3,6 +3,8 @@
 
 #include <spdlog/logger.h>
 
+#include <array>
+#include <bitset>
 #include <memory>
 #include <vector>
 
@@ -66,6 +68,7 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
   bool up() const override { return link_up(); }
   void transmit(TlpPtr tlp) override { send(std::move(tlp)); }
   bool full() const override { return blocked(CreditClass::posted); }
+  void set_pin(unsigned number, unsigned pin, bool level) override;
   void hold() override { ++held_; }
   void release() override {
     if (--held_ == 0) drain();
@@ -85,6 +88,8 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
   std::vector<std::unique_ptr<Function>> functions_;
   std::size_t first_ = 0;  // the function that is served first when posted requests can leave
   unsigned held_ = 0;      // number of functions whose device logic has not accepted a write
+
+  std::array<std::bitset<256>, 4> pins_;  // INTA to INTD: the functions that drive each
 
   std::uint64_t unsupported_ = 0;
   std::uint64_t absent_ = 0;

@@ -47,6 +47,8 @@ class FunctionCore {
     virtual void transmit(TlpPtr tlp) = 0;
     /// Whether posted requests wait for credits; Function::unblocked() follows.
     virtual bool full() const = 0;
+    /// Function `number` drives a pin, 1 to 4, which it shares with others, if the link is up.
+    virtual void set_pin(unsigned number, unsigned pin, bool level) = 0;
     /// Device logic has not accepted a write yet. No other packet may follow before release().
     virtual void hold() = 0;
     virtual void release() = 0;

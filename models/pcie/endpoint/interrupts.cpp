@@ -130,17 +130,16 @@ void Interrupts::release_intx() {
   deferred_.clear();
   core_.header().set_interrupt_status(false);
   perform({std::nullopt, false});
-  intx_sent_ = false;
+  intx_driven_ = false;
 }
 
 // 6.1.4: a function in MSI or MSI-X mode sends no INTx messages.
 void Interrupts::update_intx() {
   const bool level =
       intx_level_ && core_.header().intx_enabled() && core_.d0() && mode() == InterruptMode::intx;
-  if (level == intx_sent_ || !core_.uplink().up()) return;
-  intx_sent_ = level;
-  const unsigned code = (level ? assert_inta : deassert_inta) + pin_ - 1;
-  core_.send(Tlp::message(static_cast<MessageCode>(code), core_.id()));
+  if (level == intx_driven_ || !core_.uplink().up()) return;
+  intx_driven_ = level;
+  core_.uplink().set_pin(core_.number(), pin_, level);
 }
 
 }  // namespace pcie

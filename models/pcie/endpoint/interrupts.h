@@ -62,8 +62,8 @@ class Interrupts {
   std::optional<Msi> msi_;
   std::optional<MsiX> msi_x_;
   vp::Ring<Deferred> deferred_;
-  bool intx_level_ = false;  // behind the writes that have left
-  bool intx_sent_ = false;   // the level that the last message has announced
+  bool intx_level_ = false;   // behind the writes that have left
+  bool intx_driven_ = false;  // the level that the last message has announced
 
   std::uint64_t sent_ = 0;
   std::uint64_t ignored_ = 0;
