@@ -152,6 +152,7 @@ void Completer::continue_write() {
   // 6.2.3.2.3: a TLP reports one error.
   if (write_status_ != Status::success) core_.report(to_error(write_status_), &request);
   written_.reset();
+  start_waiting();
 }
 
 void Completer::note(const Tlp& request, Status answer) {
@@ -168,6 +169,7 @@ void Completer::resume_write() {
     continue_write();
   }
   dropped_.reset();
+  start_waiting();
   core_.uplink().release();
 }
 
@@ -212,6 +214,14 @@ Completer::Read* Completer::allocate_read() {
 
 void Completer::free(tlm::tlm_generic_payload* payload) {
   free_reads_.push_back(static_cast<Read*>(payload));
+  if (!releasing_ && !waiting_reads_.empty() && !resume_.pending()) resume_.at(vp::now());
+}
+
+// The payload is free if device logic has not acquired it, or else once device logic releases it.
+void Completer::release(Read& read) {
+  releasing_ = true;
+  read.release();
+  releasing_ = false;
 }
 
 void Completer::start(TlpPtr request) {
@@ -346,11 +356,12 @@ void Completer::resume() {
     Read& read = *resumed_.pop();
     read.dropped ? drop(read) : advance(read);
   }
+  start_waiting();
 }
 
 void Completer::finish(Read& read, Status status) {
   TlpPtr request = std::move(read.request);
-  read.release();
+  release(read);
   if (request->header.type == TlpType::DMWr &&
       (status == Status::success || status == Status::configuration_retry)) {
     if (status != Status::success) ++deferred_;
@@ -374,7 +385,7 @@ void Completer::finish(Read& read, Status status) {
 void Completer::drop(Read& read) {
   read.dropped = false;
   read.request.reset();
-  read.release();
+  release(read);
   start_waiting();
 }
 
@@ -392,10 +403,15 @@ void Completer::end_reads() {
   while (!waiting_reads_.empty()) refuse(*waiting_reads_.pop());
 }
 
+// Device logic gets no deferrable write before it has accepted the write that it has.
 void Completer::start_waiting() {
   if (starting_) return;
   starting_ = true;
-  while (!waiting_reads_.empty() && !free_reads_.empty()) start(waiting_reads_.pop());
+  while (!waiting_reads_.empty() && !free_reads_.empty()) {
+    const bool writes = waiting_reads_.front()->header.type == TlpType::DMWr;
+    if (writes && (written_ || dropped_)) break;
+    start(waiting_reads_.pop());
+  }
   starting_ = false;
 }
 

@@ -78,6 +78,7 @@ class Completer : private tlm::tlm_mm_interface {
 
   Read* allocate_read();
   void free(tlm::tlm_generic_payload* payload) override;
+  void release(Read& read);
   void start(TlpPtr request);
   void start_waiting();
   void offer(Read& read);
@@ -107,6 +108,7 @@ class Completer : private tlm::tlm_mm_interface {
   std::vector<Read*> free_reads_;
   vp::Ring<TlpPtr> waiting_reads_;  // reads beyond the number that device logic accepts
   bool starting_ = false;           // prevents recursion of start_waiting()
+  bool releasing_ = false;          // free() is called by release()
   vp::Ring<Read*> resumed_;         // reads that continue with their next piece
   vp::Event resume_;
   CompletionQueue completions_;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <utility>
 
 #include "models/pcie/protocol/configuration_error.h"
 #include "tests/models/pcie/fixture.h"
@@ -95,7 +96,10 @@ struct Queue : sc_core::sc_module {
   unsigned to_defer = 0;
   tlm::tlm_response_status answer = tlm::TLM_OK_RESPONSE;
   bool later = false;
+  bool full = false;      // accepts no write that cannot be deferred until accept()
+  bool acquires = false;  // keeps a deferrable write beyond its answer
   tlm::tlm_generic_payload* waiting = nullptr;
+  tlm::tlm_generic_payload* untaken = nullptr;
   std::deque<std::unique_ptr<Logic::Dma>> sent;
 
   explicit Queue(const sc_core::sc_module_name& name) : sc_module(name), bar("bar"), dma("dma") {
@@ -104,10 +108,13 @@ struct Queue : sc_core::sc_module {
   }
   tlm::tlm_sync_enum access(tlm::tlm_generic_payload& payload, tlm::tlm_phase&, sc_core::sc_time&) {
     EXPECT_TRUE(payload.is_write());
+    EXPECT_EQ(untaken, nullptr) << "after a write that was not accepted";
     if (!payload.get_extension<Access>()->deferrable) {
       payload.set_response_status(tlm::TLM_OK_RESPONSE);
-      return tlm::TLM_COMPLETED;
+      if (full) untaken = &payload;
+      return full ? tlm::TLM_ACCEPTED : tlm::TLM_COMPLETED;
     }
+    if (acquires) payload.acquire();
     const std::uint8_t* data = payload.get_data_ptr();
     const std::uint8_t* enables = payload.get_byte_enable_ptr();
     offers.push_back({payload.get_address(), Bytes(data, data + payload.get_data_length()), {}});
@@ -128,9 +135,16 @@ struct Queue : sc_core::sc_module {
   }
   void answer_now() {
     decide();
+    respond(*waiting);
+  }
+  void accept() {
+    full = false;
+    respond(*std::exchange(untaken, nullptr));
+  }
+  void respond(tlm::tlm_generic_payload& payload) {
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay;
-    EXPECT_EQ(bar->nb_transport_bw(*waiting, phase, delay), tlm::TLM_COMPLETED);
+    EXPECT_EQ(bar->nb_transport_bw(payload, phase, delay), tlm::TLM_COMPLETED);
   }
   tlm::tlm_sync_enum response(tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
                               sc_core::sc_time&) {
@@ -337,10 +351,8 @@ TEST_P(Completing, TakesDefersAndRefuses) {
 
 INSTANTIATE_TEST_SUITE_P(DeferrableWrite, Completing, testing::Values(64, 128));
 
-// A configuration write passes a deferrable write that waits for device logic.
-TEST(DeferrableWrite, IsRefusedIfItsBarIsClosedMeanwhile) {
-  Card card(64, 1);
-  card.queue.later = true;
+// Two deferrable writes for device logic that takes one at a time.
+void send_two(Card& card) {
   const Bytes data = counted(16);
   for (card.tag = 1; card.tag <= 2; ++card.tag) {
     TlpPtr tlp = Tlp::deferrable_write(base + 64 * card.tag, data.data(), 16);
@@ -348,6 +360,13 @@ TEST(DeferrableWrite, IsRefusedIfItsBarIsClosedMeanwhile) {
     tlp->header.requester = Fixture::root_port;
     card.host.send(std::move(tlp));
   }
+}
+
+// A configuration write passes a deferrable write that waits for device logic.
+TEST(DeferrableWrite, IsRefusedIfItsBarIsClosedMeanwhile) {
+  Card card(64, 1);
+  card.queue.later = true;
+  send_two(card);
   card.run();
   EXPECT_EQ(card.queue.offers.size(), 1u);
   card.write(0x04, 2, 4);  // without Memory Space
@@ -357,6 +376,47 @@ TEST(DeferrableWrite, IsRefusedIfItsBarIsClosedMeanwhile) {
   EXPECT_EQ(card.host.received[0].tlp->header.status, Status::success);
   EXPECT_EQ(card.host.received[1].tlp->header.status, Status::unsupported_request);
   EXPECT_EQ(card.queue.offers.size(), 1u);
+}
+
+// access.h: a function sends no other write before. The second one could be sent once the first one
+// has its answer.
+TEST(DeferrableWrite, ThatWaitsStaysBehindAWriteThatIsNotAccepted) {
+  Card card(64, 1);
+  card.queue.later = card.queue.full = true;
+  send_two(card);
+  const Bytes data = counted(4);
+  card.host.send(Tlp::memory_write(base, data.data(), 4));
+  card.run();
+  ASSERT_NE(card.queue.untaken, nullptr);
+  card.queue.answer_now();
+  card.run();
+  EXPECT_EQ(card.host.received.size(), 1u);
+  EXPECT_EQ(card.queue.offers.size(), 1u);
+  card.queue.accept();
+  card.run();
+  EXPECT_EQ(card.queue.offers.size(), 2u);
+  card.queue.answer_now();
+  card.run();
+  EXPECT_EQ(card.host.received.size(), 2u);
+}
+
+// Device logic may keep a payload (IEEE 1666-2011, 14.5). The next one has its turn afterwards.
+TEST(DeferrableWrite, WaitsForAPayloadThatDeviceLogicKeeps) {
+  Card card(64, 1);
+  card.queue.later = card.queue.acquires = true;
+  send_two(card);
+  card.run();
+  card.queue.answer_now();
+  card.run();
+  EXPECT_EQ(card.host.received.size(), 1u);
+  EXPECT_EQ(card.queue.offers.size(), 1u);
+  card.queue.waiting->release();
+  card.run();
+  ASSERT_EQ(card.queue.offers.size(), 2u);
+  card.queue.answer_now();
+  card.queue.waiting->release();
+  card.run();
+  EXPECT_EQ(card.host.received.size(), 2u);
 }
 
 TEST(DeferrableWrite, IsRefusedWhereNothingTakesIt) {
