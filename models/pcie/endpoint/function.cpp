@@ -94,6 +94,9 @@ void Function::reset(Reset kind) {
   completer_.reset();
   requester_.reset();
   interrupts_.flush();  // what device logic has signalled in answer to the end of its writes
+  if (kind == Reset::cold) {
+    for (const auto& function : virtual_functions_) function->vanish(kind);
+  }
   update_virtual_functions();
   if (kind == Reset::cold && on_power_loss_) on_power_loss_();
   for (const std::function<void()>& action : on_reset_) action();
@@ -171,10 +174,12 @@ void Function::update_virtual_functions() {
   for (unsigned i = 0; i < virtual_functions_.size(); ++i) {
     Function& function = *virtual_functions_[i];
     const bool exists = i < sr_iov_->count();
-    if (function.exists_ && !exists) function.vanish();
+    if (function.exists_ && !exists) function.vanish(Reset::fundamental);
     function.core_.capture(sr_iov_->id_of(id(), i));
     if (!function.exists_ && exists) function.appear();
     function.map();
+    function.interrupts_.flush();
+    function.requester_.issue();
   }
 }
 
@@ -184,9 +189,14 @@ void Function::appear() {
   core_.be_ready_after(initialisation_);
 }
 
-void Function::vanish() {
+void Function::vanish(Reset kind) {
   exists_ = false;
-  reset(Reset::fundamental);
+  reset(kind);
+}
+
+void Function::powered_up() const {
+  if (on_power_up_) on_power_up_();
+  for (const auto& function : virtual_functions_) function->powered_up();
 }
 
 Function* Function::claiming(const Tlp& request) {

@@ -77,7 +77,8 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   /// Calls `action` at any reset of the function, on behalf of the device logic behind it. Several
   /// actions are called in the order in which they were given.
   void on_reset(std::function<void()> action) { on_reset_.push_back(std::move(action)); }
-  /// Calls `action` when the power of the function has gone, before the actions of on_reset().
+  /// Calls `action` when the power of the function has gone, before the actions of on_reset(). A
+  /// virtual function has power also while it does not exist.
   void on_power_loss(std::function<void()> action) { on_power_loss_ = std::move(action); }
   /// Calls `action` when the function has power again, before its link is up.
   void on_power_up(std::function<void()> action) { on_power_up_ = std::move(action); }
@@ -88,9 +89,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
 
   // The remaining members are for the endpoint.
   void reset(Reset kind);
-  void powered_up() const {
-    if (on_power_up_) on_power_up_();
-  }
+  void powered_up() const;
   /// The function in whose BAR the request lies: this one, one of its virtual functions, or
   /// nullptr.
   Function* claiming(const Tlp& request);
@@ -125,7 +124,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
 
   void update_virtual_functions();
   void appear();
-  void vanish();
+  void vanish(Reset kind);
   void map() { completer_.map(exists_); }
   void send_waiting();
 

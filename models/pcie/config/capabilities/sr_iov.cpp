@@ -26,7 +26,9 @@ SrIov::SrIov(ConfigSpace& space, const SrIovConfig& config, SrIov* lowest)
         fmt::format("{} virtual functions are not 1 to 65535", config.functions));
   }
   const unsigned total = config.functions;
-  space.define({offset_ + capabilities, 4, config.ten_bit_tags ? ten_bit_tags_supported : 0});
+  space.define({offset_ + capabilities, 4,
+                (lowest == nullptr ? ari_preserved : 0) |
+                    (config.ten_bit_tags ? ten_bit_tags_supported : 0)});
   space.define({offset_ + control, 2, 0,
                 ControlBit::vf_enable | ControlBit::vf_memory_space |
                     (lowest == nullptr ? ControlBit::ari_capable : 0) |
@@ -42,6 +44,9 @@ SrIov::SrIov(ConfigSpace& space, const SrIovConfig& config, SrIov* lowest)
   space.define({offset_ + supported_page_sizes, 4, page_sizes});
   space.define({offset_ + system_page_size, 4, 1, ~0u});
   space.define({offset_ + migration_state, 4});
+  // 6.6.2: a reset of one function leaves the IDs of the others' virtual functions as they are.
+  space.keep(Reset::function, offset_ + control, 2, ControlBit::ari_capable);
+  space.keep(Reset::function, offset_ + first_vf_offset, 2, 0xffff);
 
   space.on_write(offset_ + control, 2, [this](std::uint32_t before) {
     constexpr std::uint32_t ari = ControlBit::ari_capable;

@@ -43,6 +43,8 @@ class SrIov {
   static constexpr unsigned vf_bar = 0x24;  ///< VF BAR 0, which 1 to 5 follow
   static constexpr unsigned migration_state = 0x3c;
 
+  /// SR-IOV Capabilities: ARI Capable Hierarchy Preserved, only in the lowest function.
+  static constexpr std::uint32_t ari_preserved = 1u << 1;
   /// SR-IOV Capabilities: VF 10-Bit Tag Requester Supported.
   static constexpr std::uint32_t ten_bit_tags_supported = 1u << 2;
   /// Bits of SR-IOV Control.

@@ -164,7 +164,7 @@ TEST(TenBitTags, AreInTheRegistersWhereTheyAreSupported) {
         if (!physical) continue;
         unsigned sr_iov = 0x100;
         while (space.read(sr_iov, 2) != 0x0010) sr_iov = space.read(sr_iov, 4) >> 20;
-        EXPECT_EQ(space.read(sr_iov + SrIov::capabilities, 4), requester ? 4u : 0u);
+        EXPECT_EQ(space.read(sr_iov + SrIov::capabilities, 4), requester ? 6u : 2u);
         space.write(sr_iov + SrIov::control, 2, 0x20);
         EXPECT_EQ(space.read(sr_iov + SrIov::control, 2), requester ? 0x20u : 0u);
       }

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "models/pcie/config/capabilities/alternative_routing.h"
 #include "models/pcie/protocol/configuration_error.h"
@@ -475,6 +477,119 @@ TEST(VirtualFunction, AnswersAfterItsInitialisation) {
     EXPECT_EQ(fixture.config_read(device.id(1), Header::revision_id, 4), ~0u);
     EXPECT_LT(vp::now(), start + 12 * vp::ms) << "what is not there does not retry";
   });
+}
+
+// 9.6: in D3hot of the physical function, its virtual functions send nothing.
+TEST(VirtualFunction, SignalsOnceThePhysicalFunctionIsInD0) {
+  Fixture::Config config = Virtual::config(1, 0);
+  config.endpoint.functions[0].no_soft_reset = true;
+  Virtual device(config);
+  Fixture& fixture = device.fixture;
+  fixture.run([&] {
+    device.enumerate(true);
+    device.enable(1);
+    fixture.config_write(device.id(0), Header::command, Header::CommandBit::bus_master, 2);
+    const unsigned msi_x = fixture.find_capability(device.id(0), MsiX::id);
+    fixture.write(vf_bar + table, 0xfee02000, 8);
+    fixture.write(vf_bar + table + 8, 0x77, 8);
+    fixture.config_write(device.id(0), msi_x + MsiX::message_control, MsiX::ControlBit::enable, 2);
+    const unsigned power = fixture.find_capability(Fixture::device, PowerManagement::id);
+    fixture.config_write(Fixture::device, power + PowerManagement::control, 3, 2);
+    device.vf(0).signal(0);
+    pause(10 * vp::us);
+    EXPECT_EQ(fixture.memory.messages.size(), 0u);
+    fixture.config_write(Fixture::device, power + PowerManagement::control, 0, 2);
+    pause(10 * vp::us);
+    ASSERT_EQ(fixture.memory.messages.size(), 1u);
+    EXPECT_EQ(fixture.memory.messages[0].address, 0xfee02000u);
+  });
+}
+
+// The routing IDs of the virtual functions of one function stay as they are when another one, or
+// the function itself, is reset.
+TEST(VirtualFunction, KeepsItsIdThroughAFunctionLevelReset) {
+  Fixture::Config config = Virtual::config(3, 0);
+  config.endpoint.functions.resize(2, config.endpoint.functions[0]);
+  Fixture fixture(config);
+  fixture.run([&] {
+    fixture.enumerate();
+    const Id functions[] = {Fixture::device, make_id(1, 0, 1)};
+    const unsigned express = fixture.find_capability(Fixture::root_port, PciExpress::id);
+    fixture.config_write(Fixture::root_port, express + PciExpress::device_control_2, 1u << 5, 2);
+    const unsigned sr_iov[] = {fixture.find_extended_capability(functions[0], SrIov::id),
+                               fixture.find_extended_capability(functions[1], SrIov::id)};
+    fixture.config_write(functions[0], sr_iov[0] + SrIov::control, SrIov::ControlBit::ari_capable,
+                         2);
+    const auto expect_ari = [&](const char* when) {
+      EXPECT_EQ(fixture.config_read(functions[0], sr_iov[0] + SrIov::control, 2),
+                SrIov::ControlBit::ari_capable)
+          << when;
+      EXPECT_EQ(fixture.config_read(functions[0], sr_iov[0] + SrIov::first_vf_offset, 2), 2u)
+          << when;
+      EXPECT_EQ(fixture.config_read(functions[1], sr_iov[1] + SrIov::first_vf_offset, 2), 4u)
+          << when;
+    };
+    expect_ari("before");
+    for (const Id id : functions) {
+      fixture.config_write(
+          id, fixture.find_capability(id, PciExpress::id) + PciExpress::device_control, 0x8000, 2);
+      pause(100 * vp::ms);
+      expect_ari("after a reset");
+    }
+  });
+}
+
+TEST(VirtualFunction, LosesItsPowerWithTheCard) {
+  struct Peer : Port {
+    explicit Peer(vp::Domain& domain) : Port(domain, {5, 16, 0}) {}
+    using Port::hold_link;
+    using Port::release_link;
+    using Port::restore_power;
+    using Port::send;
+    void receive(TlpPtr) override {}
+    void trained(unsigned, unsigned) override {}
+  };
+  vp::Domain host("host"), card("card");
+  vp::Trace trace;
+  vp::Statistics statistics;
+  Peer peer(host);
+  Endpoint endpoint("endpoint", Virtual::config(2, 0).endpoint, card, statistics);
+  Link link("link", {}, peer, endpoint, trace, statistics);
+  Logic logic("logic", card), first_logic("first_logic", card), second_logic("second_logic", card);
+  Function& physical = endpoint.function(0);
+  physical.bar.bind(logic.bar);
+  logic.dma.bind(physical.dma);
+  Logic* const logics[] = {&first_logic, &second_logic};
+  std::vector<std::string> seen[2];
+  for (unsigned i = 0; i < 2; ++i) {
+    Function& function = physical.virtual_function(i);
+    function.bar.bind(logics[i]->bar);
+    logics[i]->dma.bind(function.dma);
+    function.on_power_loss([&seen, i] { seen[i].push_back("loss"); });
+    function.on_reset([&seen, i] { seen[i].push_back("reset"); });
+    function.on_power_up([&seen, i] { seen[i].push_back("power"); });
+  }
+  const auto run = [] { sc_core::sc_start(10, sc_core::SC_US); };
+  ConfigSpace& space = physical.config_space();
+  unsigned sr_iov = 0x100;
+  while (space.get(sr_iov, 2) != SrIov::id) sr_iov = space.get(sr_iov, 4) >> 20;
+  run();
+  peer.send(Tlp::config_write(false, Fixture::device, sr_iov + SrIov::num_vfs, 2, 1));
+  peer.send(Tlp::config_write(false, Fixture::device, sr_iov + SrIov::control, 2,
+                              SrIov::ControlBit::vf_enable));
+  run();
+  EXPECT_TRUE(physical.virtual_function(0).exists());
+  EXPECT_FALSE(physical.virtual_function(1).exists());
+  for (auto& events : seen) events.clear();
+  peer.hold_link(Reset::cold);
+  run();
+  peer.restore_power();
+  run();
+  peer.release_link(Reset::cold);
+  run();
+  for (const auto& events : seen) {
+    EXPECT_EQ(events, std::vector<std::string>({"loss", "reset", "power"}));
+  }
 }
 
 TEST(VirtualFunction, OfTwoPhysicalFunctions) {

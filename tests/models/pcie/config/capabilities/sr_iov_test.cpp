@@ -26,12 +26,13 @@ TEST(SrIov, EveryByte) {
     unsigned offset;
     std::uint32_t reset;
     std::uint32_t writable;
+    std::uint32_t kept = 0;  // by a function level reset
   } const dwords[] = {
-      {0x04, 0, 0},
-      {0x08, 0, 0x0019},      // VF enable, memory space, ARI
-      {0x0c, 0x00080008, 0},  // TotalVFs, InitialVFs
-      {0x10, 0x00010000, 0},  // itself; more than 8 functions are not taken
-      {0x14, 0x000100ff, 0},  // stride, offset
+      {0x04, 0x00000002, 0},      // ARI Capable Hierarchy Preserved
+      {0x08, 0, 0x0019, 0x0010},  // VF enable, memory space, ARI
+      {0x0c, 0x00080008, 0},      // TotalVFs, InitialVFs
+      {0x10, 0x00010000, 0},      // itself; more than 8 functions are not taken
+      {0x14, 0x000100ff, 0},      // stride, offset
       {0x18, 0x0ae10000, 0},
       {0x1c, 0x00000553, 0},
       {0x20, 0x00000001, 0},  // all ones is no page size
@@ -52,6 +53,8 @@ TEST(SrIov, EveryByte) {
     space.write(at, 4, ~0u);
     EXPECT_EQ(space.read(at, 4), dword.reset | dword.writable) << std::hex << dword.offset;
     space.reset(Reset::function);
+    EXPECT_EQ(space.read(at, 4), dword.reset | dword.kept) << std::hex << dword.offset;
+    space.reset(Reset::hot);
     EXPECT_EQ(space.read(at, 4), dword.reset) << std::hex << dword.offset;
   }
 }
