@@ -52,6 +52,7 @@ class FastBlock final : private rtl::Model<Voae_block_fast>, public BlockRtl {
     top->irq = operation_.irq_after;
     if (operation_.fills) fill(write);
     if (!operation_.commits) return {true, operation_.more, {}};
+    top->trace_to = OAE_PORT_STATE_COMMITTED;  // stays on the pin
     const std::uint64_t name = operation_.committed;
     return {true, operation_.more,
             JournalChange{operation_.port, static_cast<unsigned>(name >> 32),
