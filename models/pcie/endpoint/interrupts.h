@@ -63,7 +63,7 @@ class Interrupts {
   std::optional<MsiX> msi_x_;
   vp::Ring<Deferred> deferred_;
   bool intx_level_ = false;   // behind the writes that have left
-  bool intx_driven_ = false;  // the level that the last message has announced
+  bool intx_driven_ = false;  // the level at which this function drives the pin
 
   std::uint64_t sent_ = 0;
   std::uint64_t ignored_ = 0;

@@ -2,11 +2,8 @@
 // A block that answers reads, and fills slots, without the clock of its RTL is observed like one
 // that clocks everything, which the checked library does.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
@@ -15,6 +12,7 @@
 #include "models/oae/block.h"
 #include "tests/in_child.h"
 #include "tests/models/oae/fixture.h"
+#include "tests/models/oae/temporary_file.h"
 
 namespace {
 
@@ -129,13 +127,12 @@ struct Party {
 
 // Everything that parties and other models have observed.
 std::string observed(bool checked, unsigned seed) {
-  const std::string trace =
-      testing::TempDir() + "oae_block_peek_test_" + std::to_string(::getpid()) + ".trace";
-  std::string all = vp::in_child([checked, seed, &trace] {
+  const TemporaryFile trace(".trace");
+  const std::string all = vp::in_child([checked, seed, &trace] {
     oae::BlockConfig config;
     config.ports = ports;
     config.checked = checked;
-    Fixture fixture(config, trace);
+    Fixture fixture(config, trace.path);
     unsigned attempts = 0;
     Party parties[] = {{fixture, attempts, 4 * seed},
                        {fixture, attempts, 4 * seed + 1},
@@ -171,12 +168,7 @@ std::string observed(bool checked, unsigned seed) {
     EXPECT_FALSE(fixture.signals.empty());
     return all + statistics.dump();
   });
-  std::ifstream lines(trace);
-  std::string line;
-  std::getline(lines, line);  // the header has the time of day
-  while (std::getline(lines, line)) all += line + '\n';
-  std::remove(trace.c_str());
-  return all;
+  return all + trace.contents();
 }
 
 void expect_equal(const std::string& found, const std::string& expected) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -14,6 +13,7 @@
 #include "tests/in_child.h"
 #include "tests/models/oae/ended_accesses.h"
 #include "tests/models/oae/fixture.h"
+#include "tests/models/oae/temporary_file.h"
 
 namespace {
 
@@ -315,20 +315,12 @@ TEST_P(BlockPower, ASlotThatWaitsIsForgotten) {
   EXPECT_EQ(fixture.statistics.json()["counters"]["fixture.oae.slots_written"], 3);
 }
 
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 /// Swaps of a host and a firmware that end with a loss of power, at each clock of a swap and
 /// between clocks. Returns all that was observed.
 std::string observed(bool checked) {
   return vp::in_child([checked] {
-    const std::string path =
-        testing::TempDir() + "oae_block_power_test_" + std::to_string(::getpid()) + ".trace";
-    Fixture fixture(configured(checked), path);
+    const TemporaryFile file(".trace");
+    Fixture fixture(configured(checked), file.path);
     std::ostringstream log;
     bool on = true;
     const auto note = [&](const char* what, tlm::tlm_response_status status, std::uint64_t value) {
@@ -401,8 +393,7 @@ std::string observed(bool checked) {
       }
     }});
     fixture.trace.close();
-    const std::string trace = contents(path);
-    std::remove(path.c_str());
+    const std::string trace = file.contents();
     // What an edge before the loss shows, it shows before the loss.
     const auto expect_not_dark = [&](vp::Picoseconds time, const char* what) {
       for (const auto& [from, to] : dark) EXPECT_FALSE(time > from && time < to) << what << time;

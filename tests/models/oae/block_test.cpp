@@ -4,28 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "tests/models/oae/fixture.h"
+#include "tests/models/oae/temporary_file.h"
 
 namespace {
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-struct TemporaryFile {
-  explicit TemporaryFile(const std::string& name)
-      : path(testing::TempDir() + "oae_block_test_" + std::to_string(::getpid()) + name) {}
-  ~TemporaryFile() { std::remove(path.c_str()); }
-  const std::string path;
-};
 
 TEST(Block, SwapsThroughItsSockets) {
   const TemporaryFile file(".trace");
@@ -63,7 +48,7 @@ TEST(Block, SwapsThroughItsSockets) {
   EXPECT_EQ(counters["fixture.oae.slots_refused"], 0);
 
   fixture.trace.close();
-  std::istringstream lines(contents(file.path));
+  std::istringstream lines(file.contents());
   std::string line;
   std::getline(lines, line);  // the line with versions
   const char* const expected[] = {
@@ -354,7 +339,7 @@ TEST(Block, WritesAWaveform) {
     }});
     fixture.block.reset();
   }
-  const std::string vcd = contents(file.path);
+  const std::string vcd = file.contents();
   EXPECT_THAT(vcd, testing::HasSubstr("$timescale"));
   EXPECT_THAT(vcd, testing::HasSubstr("trace_sequence"));
   EXPECT_THAT(vcd, testing::HasSubstr("\n#2000\n"));

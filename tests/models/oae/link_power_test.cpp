@@ -2,7 +2,6 @@
 // An end of a link loses its power, and begins anew when it has power again.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <sstream>
 #include <string>
 
@@ -10,6 +9,7 @@
 #include "tests/in_child.h"
 #include "tests/models/oae/ended_accesses.h"
 #include "tests/models/oae/link_fixture.h"
+#include "tests/models/oae/temporary_file.h"
 
 namespace {
 
@@ -196,9 +196,8 @@ std::string traced(bool checked) {
     oae::LinkConfig config;
     config.checked = checked;
     LinkFixture fixture(config);
-    const std::string path =
-        testing::TempDir() + "oae_link_power_test_" + std::to_string(::getpid()) + ".trace";
-    fixture.trace.open(path, {});
+    const TemporaryFile file(".trace");
+    fixture.trace.open(file.path, {});
     fixture.connect();
     fixture.run([&] {
       for (unsigned round = 1; round < 30; ++round) {
@@ -216,11 +215,7 @@ std::string traced(bool checked) {
       }
     });
     fixture.trace.close();
-    std::ifstream file(path);
-    std::stringstream text;
-    text << file.rdbuf();
-    std::remove(path.c_str());
-    return text.str() + fixture.statistics.json().dump();
+    return file.contents() + fixture.statistics.json().dump();
   });
 }
 
