@@ -92,7 +92,6 @@ void Endpoint::receive(TlpPtr tlp) {
     case TlpType::CfgWr0:
       if (Function* function = addressed(*tlp)) return configure(*function, *tlp);
       ++absent_;
-      report(Error::unsupported_request, tlp.get());
       return functions_[0]->send(
           Tlp::completion(*tlp, tlp->header.target, Status::unsupported_request));
     case TlpType::CfgRd1:  // 9.2.1.2: the only devices behind an endpoint are virtual functions

@@ -50,26 +50,6 @@ TEST(Endpoint, OneFunctionIsNotMultiFunction) {
   });
 }
 
-// 6.2.4: an error that belongs to no function is logged by all of them.
-TEST(Endpoint, ARequestForAnAbsentFunctionIsLoggedByAll) {
-  Fixture::Config config;
-  config.endpoint.functions.resize(2, config.endpoint.functions[0]);
-  Fixture fixture(config);
-  fixture.run([&] {
-    fixture.enumerate();
-    const Id functions[] = {Fixture::device, make_id(1, 0, 1)};
-    const auto status = [&](Id id) {
-      const unsigned express = fixture.find_capability(id, PciExpress::id);
-      return fixture.config_read(id, express + PciExpress::device_status, 2);
-    };
-    for (const Id id : functions) EXPECT_EQ(status(id), 0u);
-    EXPECT_EQ(fixture.config_read(make_id(1, 0, 2), Header::vendor_id, 4), ~0u);
-    for (const Id id : functions) {
-      EXPECT_EQ(status(id), 0x9u) << "Unsupported Request Detected, and an advisory error";
-    }
-  });
-}
-
 TEST(Endpoint, UnclaimedAddressesAreUnsupported) {
   Fixture fixture;
   fixture.run([&] {
