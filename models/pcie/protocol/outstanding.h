@@ -84,7 +84,8 @@ class Outstanding {
     const TlpHeader& header = completion.header;
     if (header.tag >= requests_.size() || !requests_[header.tag].busy) return {nullptr, false};
     Request& request = requests_[header.tag];
-    if (header.type == TlpType::Cpl) {
+    // No error comes with data (2.2.9). If one does, its data are of no use.
+    if (header.type == TlpType::Cpl || header.status != Status::success) {
       // Success without the requested data is malformed; the completion timeout ends the request.
       if (header.status == Status::success && request.data) return {nullptr, false};
       request.status = header.status;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "models/pcie/protocol/split.h"
@@ -59,6 +61,20 @@ TEST_F(OutstandingTest, AnErrorEndsTheRequest) {
   const auto outcome = outstanding.complete(*completion);
   EXPECT_EQ(outcome.finished, request);
   EXPECT_EQ(request->status, Status::completer_abort);
+}
+
+TEST_F(OutstandingTest, AnErrorWithDataEndsTheRequestWithoutThem) {
+  for (const Status status :
+       {Status::unsupported_request, Status::configuration_retry, Status::completer_abort}) {
+    completion->header.status = status;
+    std::fill_n(completion->data(), completion->payload_bytes(), std::uint8_t{0xee});
+    const auto outcome = outstanding.complete(*completion);
+    EXPECT_TRUE(outcome.expected);
+    EXPECT_EQ(outcome.finished, request);
+    EXPECT_EQ(request->status, status);
+    EXPECT_EQ(request->received, 0u);
+    EXPECT_EQ(std::count(std::begin(into), std::end(into), 0), 6);
+  }
 }
 
 TEST_F(OutstandingTest, PoisonedDataIsAnError) {
