@@ -18,7 +18,9 @@ class Kernel {
   static bool is_to_return();
 
   /// Returns the time of the next timed notification, or `never`. Events that lie in the memory
-  /// from `begin` to `end` do not count.
+  /// from `begin` to `end` do not count. A process that has called this must not call
+  /// sc_pending_activity() or sc_time_to_pending_activity() before it waits: these drop cancelled
+  /// notifications unseen.
   static Picoseconds next_notification(const void* begin, const void* end);
 };
 

@@ -23,8 +23,8 @@ inline Picoseconds now() {
   return static_cast<Picoseconds>(sc_core::sc_get_curr_simcontext()->time_stamp().value());
 }
 
-inline sc_core::sc_time to_sc_time(Picoseconds span) {
-  return sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(span));
-}
+/// The span as a time of SystemC. Unlike sc_time::from_value(), it does not ask the kernel whether
+/// the resolution may still change, since it never does.
+sc_core::sc_time to_sc_time(Picoseconds span);
 
 }  // namespace vp

@@ -71,6 +71,20 @@ TEST_F(AgendaTest, AnEventBehindAppointmentsOfOthersBoundsTheHorizonToo) {
   EXPECT_THAT(notes_, ElementsAre("near@30", "far@40", "process@50"));
 }
 
+// The alarm of the cancelled appointment leaves the queue in the run, and the event comes into it.
+TEST_F(AgendaTest, WhatWasSeenBetweenTwoRunsIsLookedForAnew) {
+  sc_core::sc_event event;
+  Event cancelled(domain_, [] {}), kept(domain_, [&] { event.notify(to_sc_time(5)); });
+  run(1);
+  cancelled.at(10);
+  cancelled.cancel();
+  kept.at(20);
+  std::vector<Picoseconds> horizons;
+  at(20, [&] { horizons.push_back(domain_.horizon()); });
+  run(100);
+  EXPECT_THAT(horizons, ElementsAre(25));
+}
+
 TEST_F(AgendaTest, WhatAnAccessNotifiesIsSeenOnceItIsOver) {
   sc_core::sc_event event;
   std::vector<Picoseconds> horizons;
