@@ -202,28 +202,30 @@ module oae_peek (
       row_after.state = oae_registers::PORT_STATE_COMMITTED;
       row_after.settled = 1'b1;
       row_after.count_committed = row.count_committed + 64'd1;
+      if (moves) begin
+        row_after.tentative = 1'b0;
+        row_after.settled = 1'b0;
+        row_after.committed = 1'b1;
+        row_after.requests = 1'b0;
+        row_after.tentative_bank = row.committed_bank;
+        row_after.committed_bank = row.tentative_bank;
+        row_after.event_committed = 1'b1;
+      end
     end
-    if (moves) begin
-      row_after.tentative = 1'b0;
-      row_after.settled = 1'b0;
-      row_after.committed = 1'b1;
-      row_after.requests = 1'b0;
-      row_after.tentative_bank = row.committed_bank;
-      row_after.committed_bank = row.tentative_bank;
-      row_after.event_committed = 1'b1;
-    end
-    if (takes) row_after.committed = 1'b0;
-    if (withdraws) row_after.offered = 1'b0;
-    if (acknowledged[0]) row_after.event_exchanged = 1'b0;
-    if (acknowledged[1]) row_after.event_committed = 1'b0;
-    if (acknowledged[2]) row_after.event_reversed = 1'b0;
-    if (acknowledged[3]) row_after.event_opened = 1'b0;
-    if (acknowledged[4]) row_after.event_closed = 1'b0;
-    if (acknowledged[5]) row_after.event_bad_offer = 1'b0;
-    if (acknowledged[6]) row_after.event_passed = 1'b0;
-    if (judges) begin
-      row_after.offered = firmware_good;
-      if (!firmware_good) row_after.event_bad_offer = 1'b1;
+    if (target == oae_types::FIRMWARE_PORT) begin
+      if (takes) row_after.committed = 1'b0;
+      if (withdraws) row_after.offered = 1'b0;
+      if (acknowledged[0]) row_after.event_exchanged = 1'b0;
+      if (acknowledged[1]) row_after.event_committed = 1'b0;
+      if (acknowledged[2]) row_after.event_reversed = 1'b0;
+      if (acknowledged[3]) row_after.event_opened = 1'b0;
+      if (acknowledged[4]) row_after.event_closed = 1'b0;
+      if (acknowledged[5]) row_after.event_bad_offer = 1'b0;
+      if (acknowledged[6]) row_after.event_passed = 1'b0;
+      if (judges) begin
+        row_after.offered = firmware_good;
+        if (!firmware_good) row_after.event_bad_offer = 1'b1;
+      end
     end
 
     irq_pending_after = irq_pending;

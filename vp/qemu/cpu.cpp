@@ -188,8 +188,12 @@ void Cpu::grant() {
 }
 
 void Cpu::renew() {
+  renew_at(instance_.api_->vcpu_local_time(index_));
+}
+
+void Cpu::renew_at(Picoseconds local) {
   grant();
-  stop_by(std::max(now(), instance_.api_->vcpu_local_time(index_)));
+  stop_by(std::max(now(), local));
   instance_.api_->vcpu_set_limit(index_, stopped_at_, limit_);
 }
 
@@ -329,7 +333,7 @@ void Cpu::leave(Picoseconds until) {
   if (--instance_.accesses_ == 0 && instance_.gathering_) instance_.gathered_.notify();
   instance_.running_ = this;
   qemu.vcpu_stall(index_, local_ - qemu.vcpu_local_time(index_));
-  renew();
+  renew_at(local_);
 }
 
 void Cpu::wake(Picoseconds when) {

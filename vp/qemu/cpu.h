@@ -71,6 +71,8 @@ class Cpu : public sc_core::sc_module, private Decoupled {
   void grant();
   /// Determines that anew in the middle of a run.
   void renew();
+  /// The same at `local`, its local time.
+  void renew_at(Picoseconds local);
   /// Waits until the kernel's time is the local time and the vCPUs before it have had their turn.
   void synchronise();
   /// Calls synchronise(), then keeps the appointments that are due.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An exception takes no time, unless it follows another without an instruction between them.
+// An exception takes no time, unless it follows another without an instruction between them. A
+// software step comes when it is unmasked.
 #include "tests/vp/qemu/machine.h"
 
 namespace vp::qemu {
@@ -83,6 +84,20 @@ TEST_P(CpuEndlessExceptionTest, TimeGoesOn) {
   EXPECT_EQ(at_event, 777u);
   EXPECT_GE(machine.qemu.instructions(), 1000u);
   EXPECT_LE(machine.qemu.instructions(), 1000u + static_cast<std::uint64_t>(quantum / ns));
+}
+
+// A step that was asked for comes as soon as debug exceptions are not masked any more (Arm DDI
+// 0487, Software Step exceptions, entering the active-pending state).
+TEST(CpuExceptionTest, AStepComesWhenItIsUnmasked) {
+  constexpr std::uint64_t step_of_same_level = 0x33;
+  Machine machine(ipu("step"));
+  run(1 * us);
+  const auto notes = machine.device.of(device);
+  ASSERT_GT(notes.size(), 100u);
+  const std::uint64_t expected[] = {1, step_of_same_level, 0, 2};
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    EXPECT_EQ(notes[i].value, expected[i % std::size(expected)]) << i;
+  }
 }
 
 }  // namespace
